@@ -1,7 +1,7 @@
 // Parts of the program: fetches the files that hold the parts of a page, and adds those parts to the running program.
 // `packs.js` and `trainscope_web.js` are written by the build.
 
-import { order, pages, parts } from './packs.js';
+import { head, order, pages, parts } from './packs.js';
 import { initSync } from './trainscope_web.js';
 
 // Results of work that is done once; work that failed is done again when it is asked for.
@@ -19,16 +19,20 @@ const once = (key, work) => {
 const fetched = async (file) => {
   const answer = await fetch(new URL(file, import.meta.url));
   if (!answer.ok) throw new Error(`${file}: ${answer.status}`);
-  return answer.arrayBuffer();
+  return new Uint8Array(await answer.arrayBuffer());
 };
 
 const load = async (page, file, imports) => {
   const bytes = await once(file, () => fetched(file));
   const bit = 1 << order.indexOf(page);
-  let from = 0;
+  let from = head;
   const added = parts[file].map(([length, bits], number) => {
-    const part = bytes.slice(from, (from += length));
-    return bits & bit && once(`${file} ${number}`, () => WebAssembly.instantiate(part, imports));
+    const rest = bytes.subarray(from, (from += length));
+    if (!(bits & bit)) return undefined;
+    const part = new Uint8Array(head + length);
+    part.set(bytes.subarray(0, head));
+    part.set(rest, head);
+    return once(`${file} ${number}`, () => WebAssembly.instantiate(part, imports));
   });
   await Promise.all(added);
 };

@@ -64,7 +64,7 @@ pub fn Frame(
     view! {
         <div class="app">
             <a class="skip" href="#content" on:click=skip>
-                {i18n.text(|t| t.frame.skip)}
+                {i18n.text(|t| t.frame().skip)}
             </a>
             <News />
             <Rail />

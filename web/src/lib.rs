@@ -1,7 +1,7 @@
 //! Browser client of the server: requests and drawing.
 //!
-//! The frame, the routes and the split points are here. Pages are crates of their own, made of the parts of the kit,
-//! and contain no analysis: findings come from the server unchanged.
+//! The frame, the routes and the split points are here. Pages are separate crates, made of the parts of the kit, and
+//! contain no analysis: findings come from the server unchanged.
 
 #![expect(
     unreachable_pub,
@@ -16,7 +16,7 @@ pub mod pages;
 #[cfg(target_arch = "wasm32")]
 #[wasm_bindgen::prelude::wasm_bindgen(start)]
 pub fn start() {
-    // Without it a mistake of this program reads `unreachable` in the console, and nothing else.
+    // Without it, a panic of this program shows only `unreachable` in the console.
     console_error_panic_hook::set_once();
     leptos::mount::mount_to_body(app::App);
 }

@@ -1,4 +1,4 @@
-//! Split points of the pages, and the pages that need no crate.
+//! Split points of the pages, and the pages without a crate.
 
 mod chunks;
 mod not_found;

@@ -566,3 +566,6 @@ impl<'a> Events<'a> {
         self.flush();
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -51,7 +51,7 @@ pub use profiles::{
 pub use sessions::{session_attach, session_command, session_nodes, session_tensors, sessions};
 pub use table::{importance, importance_pair, pipeline_kinds, table, table_columns, table_row};
 
-/// Reason why there is no answer.
+/// Reason for a missing answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ClientError {
     /// The server could not be reached: retry later.
@@ -141,7 +141,8 @@ pub async fn recheck(run: &str) -> Result<Progress, ClientError> {
     send(Request::post(&url(paths::RECHECK)), &wish).await
 }
 
-/// Statistics of a tensor at the recorded step nearest to `step`, with up to `before` steps before and `after` steps after it.
+/// Statistics of a tensor at the recorded step nearest to `step`, with up to `before` steps before and `after` steps
+/// after it.
 pub async fn statistics_around(
     run: &str,
     tag: &str,
@@ -158,7 +159,9 @@ pub async fn statistics_around(
     ];
     let known: Records<TensorSummary> = get(paths::STATISTICS, &pairs).await?;
     let steps = &known.steps;
-    let at = steps.partition_point(|&own| own <= step).saturating_sub(1);
+    let at = steps
+        .partition_point(|&recorded| recorded <= step)
+        .saturating_sub(1);
     let (first, last) = (
         at.saturating_sub(before),
         (at + after).min(steps.len().saturating_sub(1)),
@@ -173,7 +176,8 @@ pub async fn statistics_around(
     Ok(found.records)
 }
 
-/// Records of one tag from one of the list paths (`HISTOGRAMS`, `IMAGES`, …): a [`Records`], or a subset of its fields in `T`.
+/// Records of one tag from one of the list paths (`HISTOGRAMS`, `IMAGES`, …): a [`Records`], or a subset of its fields
+/// in `T`.
 pub async fn records<T: DeserializeOwned>(
     path: &str,
     query: &RecordsQuery,
@@ -304,7 +308,7 @@ pub async fn tensor_history(
     tensor_between(run, tensor, rank, None).await
 }
 
-/// The same between two steps.
+/// The known history of a tensor between two steps.
 pub async fn tensor_between(
     run: &str,
     tensor: &str,
@@ -450,7 +454,7 @@ fn address(path: &str, query: &[(&str, &str)]) -> String {
     address
 }
 
-/// The body requested before the program started, once; `None` if there is none.
+/// Takes the body that was requested before the program started; `None` if missing.
 async fn early(path: &str) -> Option<Vec<u8>> {
     let body = take_early(path).ok()?.dyn_into::<Promise>().ok()?;
     let body = JsFuture::from(body).await.ok()?;
@@ -482,8 +486,8 @@ fn parse<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, ClientError> {
     serde_json::from_slice(bytes).map_err(|_| ClientError::Misunderstood)
 }
 
-/// Aborts its request when it is dropped, with the future of a request that is replaced or whose page is left. A request
-/// that has its answer is not changed by that.
+/// Aborts its request when dropped, together with the future of a request that is replaced or whose page is left. An
+/// answered request is not affected.
 struct AbortOnDrop(AbortController);
 
 impl Drop for AbortOnDrop {
@@ -492,8 +496,8 @@ impl Drop for AbortOnDrop {
     }
 }
 
-/// The body of the answer to a request, which may have a JSON body. Boxed, since generic code is compiled again for each
-/// type of answer.
+/// The body of the answer to a request, which may have a JSON body. Boxed, since generic code is compiled again for
+/// each type of answer.
 fn answer(
     request: RequestBuilder,
     body: Option<String>,

@@ -8,7 +8,7 @@ pub use trainscope_format::digits::{
 
 use crate::prelude::*;
 
-/// A duration as `h:mm:ss`, so that columns line up, from a thousand hours on in hours; an en dash if unknown.
+/// A duration as `h:mm:ss`, so that columns line up; in hours above a thousand of them; an en dash if unknown.
 pub fn duration(secs: f64) -> String {
     if !secs.is_finite() || secs < 0.0 {
         return "–".to_owned();
@@ -22,10 +22,10 @@ pub fn duration(secs: f64) -> String {
     format!("{hours}:{minutes:02}:{seconds:02}")
 }
 
-/// Characters of a name in a sentence; longer ones are cut to their last scopes.
+/// Maximum length of a name in a sentence, in characters; longer ones are cut to their last scopes.
 const NAME_CHARS: usize = 40;
 
-/// The last scopes of a long name, as many as fit, at least one: `…/fc1-Dense/MatMul-op0`.
+/// The last scopes of a long name that fit, at least one: `…/fc1-Dense/MatMul-op0`.
 pub fn short_name(name: &str) -> String {
     if name.chars().count() <= NAME_CHARS {
         return name.to_owned();
@@ -135,7 +135,7 @@ impl CivilTime {
     }
 }
 
-/// The number that a user typed; none if the text is something else, or not finite.
+/// The number in an input text; `None` if the text is something else, or not finite.
 pub fn parse_number(text: &str) -> Option<f64> {
     text.trim()
         .parse()

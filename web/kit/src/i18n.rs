@@ -1,9 +1,9 @@
 //! The texts of all pages, in English and Chinese.
 //!
-//! One struct per page, whose fields must all be present in both languages, so a missing text does not compile. Texts
-//! with numbers or names are functions: each language builds its own sentence and plural. `leptos_i18n` checks the
-//! same from JSON files, but with plurals it brings 36 more crates (`leptos-use`, `cookie`, `time`, ICU data) for two
-//! languages and one build-time parser. Terms follow `MindSpore`'s Chinese documents.
+//! One row per text with both languages side by side; texts with numbers or names are functions, so each language
+//! builds its sentence and plural. Each page has a separate table, which is loaded with the code of the page.
+//! `leptos_i18n` reads texts from JSON files, but with plurals it brings 36 more crates (`leptos-use`, `cookie`,
+//! `time`, ICU data). Terms follow `MindSpore`'s Chinese documents.
 
 use trainscope_api::findings::Words;
 
@@ -11,10 +11,37 @@ use crate::format;
 use crate::prelude::*;
 use crate::storage;
 
+type Text = &'static str;
+
+/// Defines a table of texts: name, type if it is not a plain text, English and Chinese.
+macro_rules! texts {
+    (
+        $(#[$about:meta])* $table:ident
+        $($(#[$note:meta])* $name:ident $(: $type:ty)? = $en:expr, $zh:expr;)+
+    ) => {
+        $(#[$about])*
+        pub struct $table {
+            $($(#[$note])* pub $name: texts!(@type $($type)?),)+
+        }
+
+        impl $table {
+            pub(in crate::i18n) const fn of(locale: $crate::i18n::Locale) -> &'static Self {
+                static EN: $table = $table { $($name: $en,)+ };
+                static ZH: $table = $table { $($name: $zh,)+ };
+                match locale {
+                    $crate::i18n::Locale::En => &EN,
+                    $crate::i18n::Locale::Zh => &ZH,
+                }
+            }
+        }
+    };
+    (@type) => { $crate::i18n::Text };
+    (@type $type:ty) => { $type };
+}
+
 mod age;
 mod compare;
 mod debugger;
-mod en;
 mod frame;
 mod graph;
 mod histograms;
@@ -29,19 +56,18 @@ mod scalars;
 mod session;
 mod tensors;
 mod timeline;
-mod zh;
 
 pub use age::{age, date_and_clock};
 pub use compare::CompareTexts;
 pub use debugger::DebuggerTexts;
-pub use frame::{FrameTexts, KeyTexts, StateTexts, TimeTexts};
+pub use frame::{FrameTexts, KeyTexts, StateTexts, TimeTexts, TitleTexts};
 pub use graph::GraphTexts;
 pub use histograms::HistogramsTexts;
 pub use landscape::LandscapeTexts;
 pub use lineage::LineageTexts;
 pub use overview::OverviewTexts;
 pub use pipeline::PipelineTexts;
-pub use profile::ProfileTexts;
+pub use profile::{MemoryTexts, PartTexts, ProfileTexts, RanksTexts};
 pub use recorded::RecordedTexts;
 pub use runs::{PanelTexts, RecordTexts, RunsTexts};
 pub use scalars::ScalarsTexts;
@@ -51,49 +77,73 @@ pub use timeline::TimelineTexts;
 
 const KEY: &str = "language";
 
-/// All texts of one language.
-pub struct Texts {
+/// The tables of texts in one language.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub struct Texts(Locale);
+
+macro_rules! tables {
+    ($($(#[$about:meta])* $name:ident: $table:ident;)+) => {
+        impl Texts {
+            $(
+                $(#[$about])*
+                pub const fn $name(self) -> &'static $table {
+                    $table::of(self.0)
+                }
+            )+
+        }
+    };
+}
+
+tables! {
+    /// Names of pages.
+    titles: TitleTexts;
     /// Rail, bar, search, help.
-    pub frame: FrameTexts,
+    frame: FrameTexts;
     /// Descriptions of keys.
-    pub keys: KeyTexts,
+    keys: KeyTexts;
     /// Ages and dates.
-    pub time: TimeTexts,
+    time: TimeTexts;
     /// Empty, loading, damaged, gone, not found, no connection.
-    pub states: StateTexts,
+    states: StateTexts;
     /// The list of runs.
-    pub runs: RunsTexts,
+    runs: RunsTexts;
     /// The files of a run.
-    pub panel: PanelTexts,
+    panel: PanelTexts;
     /// Instructions for recording.
-    pub record: RecordTexts,
+    record: RecordTexts;
     /// Many runs by parameters and results.
-    pub lineage: &'static LineageTexts,
+    lineage: LineageTexts;
     /// Runs against one of them.
-    pub compare: &'static CompareTexts,
+    compare: CompareTexts;
     /// The overview of a run.
-    pub overview: OverviewTexts,
+    overview: OverviewTexts;
     /// Curves.
-    pub scalars: ScalarsTexts,
+    scalars: ScalarsTexts;
     /// Images, audio, text, precision and recall.
-    pub recorded: &'static RecordedTexts,
-    pub histograms: &'static HistogramsTexts,
+    recorded: RecordedTexts;
+    histograms: HistogramsTexts;
     /// The computation graph.
-    pub graph: GraphTexts,
+    graph: GraphTexts;
     /// The data pipeline.
-    pub pipeline: &'static PipelineTexts,
+    pipeline: PipelineTexts;
     /// Live sessions.
-    pub session: &'static SessionTexts,
+    session: SessionTexts;
     /// Loss landscapes.
-    pub landscape: &'static LandscapeTexts,
+    landscape: LandscapeTexts;
     /// Profiles.
-    pub profile: &'static ProfileTexts,
+    profile: ProfileTexts;
+    /// Parts of a step.
+    parts: PartTexts;
+    /// Memory of a profile.
+    memory: MemoryTexts;
+    /// Ranks of a profile.
+    ranks: RanksTexts;
     /// The timeline of a profile.
-    pub timeline: &'static TimelineTexts,
+    timeline: TimelineTexts;
     /// Values of tensors.
-    pub tensors: TensorsTexts,
+    tensors: TensorsTexts;
     /// Watchpoints and hits.
-    pub debugger: DebuggerTexts,
+    debugger: DebuggerTexts;
 }
 
 /// A language of the pages.
@@ -107,11 +157,8 @@ pub enum Locale {
 
 impl Locale {
     /// The texts of this language.
-    pub const fn texts(self) -> &'static Texts {
-        match self {
-            Self::En => &en::TEXTS,
-            Self::Zh => &zh::TEXTS,
-        }
+    pub const fn texts(self) -> Texts {
+        Texts(self)
     }
 
     /// The value of the `lang` attribute.
@@ -141,7 +188,7 @@ impl Locale {
 }
 
 /// The current language. `Copy`: take it with [`use_i18n`], and read texts in closures, so that they follow a switch:
-/// `move || i18n.texts().frame.runs`.
+/// `move || i18n.texts().frame().runs`.
 #[derive(Clone, Copy)]
 pub struct I18n(RwSignal<Locale>);
 
@@ -161,27 +208,27 @@ impl I18n {
     }
 
     /// The texts in the current language; reactive.
-    pub fn texts(self) -> &'static Texts {
+    pub fn texts(self) -> Texts {
         self.0.get().texts()
     }
 
     /// One of the texts as a view that follows the language.
     pub fn text(
         self,
-        which: fn(&'static Texts) -> &'static str,
-    ) -> impl Fn() -> &'static str + Copy + Send + Sync + 'static {
+        which: fn(Texts) -> Text,
+    ) -> impl Fn() -> Text + Copy + Send + Sync + 'static {
         move || which(self.texts())
     }
 
-    /// The same as a label of a component.
-    pub fn label(self, which: fn(&'static Texts) -> &'static str) -> Signal<String> {
+    /// One of the texts as a label of a component.
+    pub fn label(self, which: fn(Texts) -> Text) -> Signal<String> {
         Signal::derive(move || which(self.texts()).to_owned())
     }
 
     /// A text of the server in the current language; reactive.
     pub fn words(self, words: &Words) -> String {
         match self.0.get() {
-            // The same in both languages: a name that a person gave, or one of a file.
+            // Equal in both languages: a name given by a person, or one from a file.
             Locale::En if words.en == words.zh => words.en.clone(),
             Locale::En => capital(&words.en),
             Locale::Zh => words.zh.clone(),
@@ -221,6 +268,15 @@ impl I18n {
         storage::write(KEY, Some(locale.key()));
         self.0.set(locale);
     }
+}
+
+/// A count with its English noun.
+fn many(count: u64, one: &str, more: &str) -> String {
+    format!(
+        "{} {}",
+        format::count(count),
+        if count == 1 { one } else { more }
+    )
 }
 
 /// Capitalises a sentence; texts of the server may also be used within one. A leading name is unchanged.

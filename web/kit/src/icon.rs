@@ -177,7 +177,7 @@ impl IconName {
     }
 }
 
-/// An icon, hidden from screen readers: its meaning is in the text beside it or in a label.
+/// An icon, hidden from screen readers: its meaning is in the text next to it or in a label.
 #[component]
 pub fn Icon(
     /// Name; may change.
@@ -204,7 +204,7 @@ pub fn Icon(
     }
 }
 
-/// An icon that never changes: without a signal, for lists that make hundreds of them.
+/// A constant icon without a signal, for lists with hundreds of them.
 pub fn fixed_icon(name: IconName, size: u32) -> impl IntoView {
     view! {
         <svg

@@ -26,7 +26,7 @@ pub fn use_keys(on_key: impl Fn(&str, &web_sys::KeyboardEvent) -> bool + 'static
     on_cleanup(move || handle.remove());
 }
 
-/// The same before all handlers of [`use_keys`], for pages on which keys of the frame mean something else.
+/// Like [`use_keys`], but called before all its handlers, for pages that give keys of the frame another meaning.
 pub fn use_first_keys(on_key: impl Fn(&str, &web_sys::KeyboardEvent) -> bool + 'static) {
     let handle = move |event: web_sys::KeyboardEvent| {
         let has_modifier = event.ctrl_key() || event.alt_key() || event.meta_key();

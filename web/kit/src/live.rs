@@ -1,7 +1,8 @@
-//! The one event stream: turns notices of the server into signals that say when to ask again.
+//! The only event stream: turns notices of the server into signals for new requests.
 //!
-//! Notices hold no data, so a lost one costs nothing: after every reconnect the server says what was missed. The stream
-//! closes while the tab is hidden (a browser allows six connections a host) and resumes by its sequence number.
+//! Notices hold no data, so a lost one costs nothing: after every reconnect the server repeats missed changes. The
+//! stream closes while the tab is hidden (a browser allows six connections per host) and resumes by its sequence
+//! number.
 
 use std::collections::HashMap;
 use std::time::Duration;
@@ -28,14 +29,14 @@ pub enum Connection {
     Open,
     /// The server cannot be reached.
     Lost {
-        /// Since when, in milliseconds since 1970 by the browser's clock.
+        /// Time of the loss, in milliseconds since 1970 by the browser's clock.
         since_millis: f64,
         /// Seconds until the next attempt; 0 while it is under way.
         retry_in_secs: u32,
     },
 }
 
-/// Everything the stream says, as signals. `Copy`: take it with [`use_live`].
+/// State of the stream, as signals. `Copy`: take it with [`use_live`].
 #[derive(Clone, Copy)]
 pub struct Live {
     /// Sequence number of the last notice that was applied.
@@ -51,9 +52,9 @@ pub struct Live {
     pub list_version: RwSignal<u64>,
     /// Version of the list of live sessions: incremented when a session changes, also during a pause.
     pub sessions_version: RwSignal<u64>,
-    /// Runs with news that wait because of a pause.
+    /// Number of runs with news that wait because of a pause.
     pub waiting: RwSignal<usize>,
-    /// The last change of each run, as the notice says it, for values that can be shown without asking.
+    /// The last change of each run, from its notice, for values that can be shown without a request.
     pub last_notice: RwSignal<ChangeNotice>,
     versions: StoredValue<HashMap<String, ArcRwSignal<u64>>>,
     held: StoredValue<Backlog>,
@@ -71,7 +72,7 @@ struct Backlog {
     runs: std::collections::BTreeSet<String>,
 }
 
-/// The stream and what it calls; dropped together.
+/// The stream and its callbacks; dropped together.
 struct Socket {
     source: EventSource,
     _change: Closure<dyn FnMut(MessageEvent)>,
@@ -94,7 +95,7 @@ pub fn use_live() -> Live {
 }
 
 impl Live {
-    /// Makes the signals and provides them. [`Live::start`] opens the stream.
+    /// Creates and provides the signals. [`Live::start`] opens the stream.
     pub fn provide() -> Self {
         let live = Self {
             seq: RwSignal::new(0),
@@ -116,8 +117,8 @@ impl Live {
         live
     }
 
-    /// Opens the stream, unless it was opened before: from the change on that the first list is sure to hold, so that
-    /// nothing is missed between the two. Without a number it is tried from now on.
+    /// Opens the stream, unless it was opened before. `seq` is the last change that the first list is sure to hold: no
+    /// later one is missed. Without it, the stream starts with the next change.
     pub fn start(self, seq: Option<u64>) {
         if self.started.get_value() {
             return;
@@ -154,7 +155,7 @@ impl Live {
         version.unwrap_or_default().into()
     }
 
-    /// Version of a run without a signal of its own: for loops over many runs. Reactive.
+    /// Version of a run without a separate signal, for loops over many runs; reactive.
     pub fn version(self, run: &str) -> u64 {
         let known = self
             .versions
@@ -167,7 +168,7 @@ impl Live {
         matches!(self.connection.get(), Connection::Lost { .. })
     }
 
-    /// Pauses live updates, or resumes them and applies what waited.
+    /// Pauses live updates, or resumes them and applies waiting events.
     pub fn pause(self, paused: bool) {
         self.paused.set(paused);
         if !paused {
@@ -175,7 +176,7 @@ impl Live {
         }
     }
 
-    /// Applies what waited, whether or not the pause goes on.
+    /// Applies waiting events, during a pause too.
     pub fn show_waiting(self) {
         let held = self
             .held
@@ -313,7 +314,7 @@ impl Live {
             self.connection.set(Connection::Open);
         });
         let error = Closure::new(move |_| self.lost());
-        // Listening to a source that is there does not fail.
+        // Listening to an existing source does not fail.
         let _ignored =
             source.add_event_listener_with_callback("change", change.as_ref().unchecked_ref());
         let _ignored =
@@ -329,7 +330,7 @@ impl Live {
         }));
     }
 
-    /// The browser would try again by itself, but it does not say when, and gives up on an HTTP error.
+    /// The browser would retry automatically, but at an unknown time, and not after an HTTP error.
     fn lost(self) {
         let attempt = self.attempts.get_value();
         self.attempts.set_value(attempt + 1);
@@ -338,7 +339,7 @@ impl Live {
             Connection::Lost { since_millis, .. } => since_millis,
             Connection::Opening | Connection::Open => format::now_millis(),
         };
-        // Dropped in a turn of its own: this runs inside one of the closures it would free.
+        // Dropped in a later turn: this runs inside one of the closures it would free.
         set_timeout(
             move || self.close_and_wait(since_millis, wait),
             Duration::ZERO,

@@ -1,5 +1,5 @@
-//! The address bar as signals: links of this page and the browser's own buttons change what is shown without loading it
-//! again.
+//! The address bar as signals: links of this page and the buttons of the browser change the view without loading the
+//! page again.
 
 use std::sync::OnceLock;
 
@@ -10,9 +10,9 @@ use crate::prelude::*;
 /// Effect of a change of address on the browser's history.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum History {
-    /// The back button returns to the state before.
+    /// The back button returns to the previous state.
     Push,
-    /// The change takes the place of the state before: typing, dragging, scrolling.
+    /// The change replaces the previous state: typing, dragging, scrolling.
     Replace,
 }
 
@@ -21,7 +21,7 @@ pub enum History {
 pub struct Address(RwSignal<(String, String)>);
 
 impl Address {
-    /// Follows the address bar from now on.
+    /// Starts to follow the address bar.
     pub fn provide() {
         let address = Self(RwSignal::new(now()));
         window_event_listener(ev::popstate, move |_| address.0.set(now()));
@@ -46,7 +46,7 @@ impl Address {
         Memo::new(move |_| self.0.with(|(_, search)| search.clone()))
     }
 
-    /// Both as they are.
+    /// Path and query, undecoded and without reactivity.
     pub fn untracked(self) -> (String, String) {
         self.0.get_untracked()
     }
@@ -72,14 +72,14 @@ impl Address {
     }
 }
 
-/// The signals that [`Address::provide`] has made.
+/// The signals of [`Address::provide`].
 pub fn use_address() -> Address {
     expect_context()
 }
 
 /// The path of the page's base without its last slash: empty, or the server's prefix.
 pub fn base_path() -> &'static str {
-    // It stays as long as the page, and each of a thousand links begins with it.
+    // It never changes, and each of a thousand links begins with it.
     static PATH: OnceLock<String> = OnceLock::new();
     PATH.get_or_init(|| {
         let base = document().base_uri().ok().flatten();
@@ -100,8 +100,8 @@ fn now() -> (String, String) {
     )
 }
 
-/// `true` for paths of pages: the list of runs, pages about many runs, which have one segment without a dot, and pages of
-/// a run.
+/// `true` for paths of pages: the list of runs, pages about many runs, which have one segment without a dot, and pages
+/// of a run.
 fn is_page(path: &str) -> bool {
     path.starts_with("/run/")
         || path
@@ -124,7 +124,7 @@ fn followed(event: &web_sys::MouseEvent) -> Option<String> {
         || link.origin() != window().location().origin().ok()?;
     let path = link.pathname();
     let is_ours = path.strip_prefix(base_path()).is_some_and(is_page);
-    // A place on this very page is the browser's to find.
+    // The browser itself goes to a place on the same page.
     let (pathname, search) = now();
     let is_here = !link.hash().is_empty() && path == pathname && link.search() == search;
     (!is_elsewhere && is_ours && !is_here)

@@ -13,7 +13,7 @@ use crate::client::{self, ClientError};
 use crate::live::Live;
 use crate::prelude::*;
 
-/// Time between two requests for it.
+/// Minimum time between two requests for it.
 const PAUSE: Duration = Duration::from_secs(4);
 
 /// Reason for which the last change was rolled back.
@@ -65,7 +65,7 @@ impl ChangeQueue {
         !std::mem::replace(&mut self.is_sending, true)
     }
 
-    /// The next change; `None` if there is none, and then nothing is being sent.
+    /// The next change; `None` if the queue is empty, and then nothing is being sent.
     fn next(&mut self) -> Option<QueuedChange> {
         let next = self.waiting.pop_front();
         self.is_sending = next.is_some();
@@ -79,7 +79,7 @@ pub fn use_notebook() -> Notes {
 }
 
 impl Notes {
-    /// Makes the notebook and reads it, and again when the server says that something has changed.
+    /// Creates the notebook and reads it, and reads it again when the server reports a change.
     pub fn provide(live: Live) -> Self {
         let notes = Self {
             book: RwSignal::new(Arc::new(Notebook::default())),
@@ -95,8 +95,8 @@ impl Notes {
         notes
     }
 
-    /// While trainings write, something changes all the time, and seldom what people have noted: at most one request in a
-    /// while. Kept is whether there was one a moment ago, and whether another one is due.
+    /// Reads the notebook, at most once per [`PAUSE`]: notices are frequent while trainings write, but seldom about
+    /// notes. `asked` has two flags: it was read within the pause; it has to be read again.
     fn refresh(self, asked: StoredValue<(bool, bool)>) {
         if asked.get_value().0 {
             asked.set_value((true, true));
@@ -136,12 +136,12 @@ impl Notes {
         self.with(|book| book.pinned.clone())
     }
 
-    /// Notes something about a run in place of what was noted.
+    /// Replaces the notes about a run.
     pub fn set_notes(self, run: &str, notes: RunNotes) {
         self.set_many(BTreeMap::from([(run.to_owned(), notes)]));
     }
 
-    /// Notes something about several runs.
+    /// Replaces the notes about several runs.
     pub fn set_many(self, runs: BTreeMap<String, RunNotes>) {
         self.change(NotebookChange {
             runs,
@@ -167,13 +167,13 @@ impl Notes {
 
     /// Moves all notes of a run to another one, or deletes them.
     pub fn move_notes(self, run: &str, to: Option<&str>) {
-        let own = untrack(|| self.notes(run));
-        let to = to.map(|to| (to.to_owned(), own));
+        let notes = untrack(|| self.notes(run));
+        let to = to.map(|to| (to.to_owned(), notes));
         let change = std::iter::once((run.to_owned(), RunNotes::default())).chain(to);
         self.set_many(change.collect());
     }
 
-    /// Shows a column of the table of runs in another one, or by itself again.
+    /// Merges a column of the table of runs into another one; `None` separates it again.
     pub fn set_alias(self, key: &str, into: Option<&str>) {
         let mut aliases = untrack(|| self.with(|book| book.aliases.clone()));
         match into {
@@ -194,7 +194,7 @@ impl Notes {
         });
     }
 
-    /// Applies a change at once, and sends it after those that wait.
+    /// Applies a change at once, and sends it after the waiting ones.
     fn change(self, change: NotebookChange) {
         let before = self.book.get_untracked();
         let mut after = Notebook::clone(&before);
@@ -222,13 +222,13 @@ impl Notes {
     }
 
     async fn send_all(self) {
-        // The answer to the change before: the next one was made on this page meanwhile, from an older version.
+        // The answer to the previous change: the next one was made on this page meanwhile, from an older version.
         let mut answer: Option<Notebook> = None;
         let next = || self.changes.try_update_value(ChangeQueue::next).flatten();
         while let Some(queued) = next() {
             let refusal = match send(&queued, answer.take()).await {
                 Ok(book) => {
-                    // A change that waits is applied already, and not part of the answer.
+                    // A waiting change is applied already, and not part of the answer.
                     if self
                         .changes
                         .with_value(|changes| changes.waiting.is_empty())
@@ -260,8 +260,8 @@ impl Notes {
     }
 }
 
-/// Makes a change on the server. If the notebook has moved on to `newest`, or to what the server has, but not where this
-/// change is, the change is made from there; otherwise that one is shown.
+/// Makes a change on the server. If `newest`, or the notebook of the server, differs from the base of the change in
+/// other subjects only, the change is made on top of it; otherwise it is a conflict.
 async fn send(
     queued: &QueuedChange,
     mut newest: Option<Notebook>,

@@ -1,6 +1,6 @@
-//! Places on the screen as whole numbers. `as` saturates, and nothing there is as long as that; NaN becomes 0.
+//! Positions on the screen as whole numbers. `as` saturates far beyond any screen; NaN becomes 0.
 
-/// Rows, columns, seconds: how many whole ones there are.
+/// Number of whole rows, columns or seconds.
 #[expect(
     clippy::cast_possible_truncation,
     clippy::cast_sign_loss,

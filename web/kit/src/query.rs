@@ -77,7 +77,7 @@ where
     reason = "a query is a handle that is kept elsewhere as well"
 )]
 impl<A: Send + Sync + 'static> Query<A> {
-    /// A query without a request, for answers that its own key depends on; see [`Self::start`].
+    /// A query without a request, for keys that depend on its answers; see [`Self::start`].
     pub fn idle() -> Self {
         Self {
             answer: RwSignal::new(None),

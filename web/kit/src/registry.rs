@@ -21,7 +21,8 @@ pub enum SitePage {
     Lineage,
 }
 
-/// A part of the program that holds one page, or pages of one kind. `boot.js` and the bundler use its name in lower case.
+/// A part of the program that holds one page, or pages of one kind. `boot.js` and the bundler use its name in lower
+/// case.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Chunk {
     Runs,
@@ -69,7 +70,7 @@ pub struct SiteEntry {
     pub page: SitePage,
     /// Its address below the page's base; empty for the list of runs.
     pub segment: &'static str,
-    pub title: fn(&'static Texts) -> &'static str,
+    pub title: fn(Texts) -> &'static str,
     pub icon: IconName,
     /// Number of runs below which the rail has no entry.
     pub least_runs: usize,
@@ -84,7 +85,7 @@ pub const SITE_PAGES: [SiteEntry; 3] = [
     SiteEntry {
         page: SitePage::Runs,
         segment: "",
-        title: |texts| texts.frame.runs,
+        title: |texts| texts.titles().runs,
         icon: IconName::Runs,
         least_runs: 0,
         has_count: true,
@@ -93,7 +94,7 @@ pub const SITE_PAGES: [SiteEntry; 3] = [
     SiteEntry {
         page: SitePage::Compare,
         segment: "compare",
-        title: |texts| texts.compare.title,
+        title: |texts| texts.titles().compare,
         icon: IconName::Compare,
         least_runs: 2,
         has_count: false,
@@ -102,7 +103,7 @@ pub const SITE_PAGES: [SiteEntry; 3] = [
     SiteEntry {
         page: SitePage::Lineage,
         segment: "lineage",
-        title: |texts| texts.lineage.title,
+        title: |texts| texts.titles().lineage,
         icon: IconName::Lineage,
         least_runs: 1,
         has_count: false,
@@ -133,20 +134,20 @@ pub struct PageEntry {
     pub page: RunPage,
     /// Last segment of its address.
     pub segment: &'static str,
-    pub title: fn(&'static Texts) -> &'static str,
+    pub title: fn(Texts) -> &'static str,
     pub icon: IconName,
-    /// Kinds of records that links lead to this page for.
+    /// Kinds of records with links to this page.
     pub kinds: &'static [Kind],
     /// Other kinds of records that it shows.
     pub more_kinds: &'static [Kind],
     pub count: Count,
-    /// The page whose rail entry is also its own; it has none of its own then.
+    /// The page with the common rail entry; this page then has none.
     pub parent: Option<RunPage>,
     /// Its keys in the help panel.
     pub keys: &'static [KeyGroup],
 }
 
-/// Number beside the title of a page.
+/// Number next to the title of a page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Count {
     /// No number; the page exists for every run.
@@ -157,7 +158,7 @@ pub enum Count {
     Tags,
     /// Distinct names among the tags of its kinds.
     Names,
-    /// Most tags of one of its kinds; elements in files of their own have no tags.
+    /// Maximum number of tags of one of its kinds; elements in separate files have no tags.
     Tensors,
     /// Hits of watchpoints.
     Hits,
@@ -183,7 +184,7 @@ pub const PAGES: [PageEntry; 13] = [
     PageEntry {
         page: RunPage::Overview,
         segment: "overview",
-        title: |texts| texts.overview.title,
+        title: |texts| texts.titles().overview,
         icon: IconName::Overview,
         kinds: &[],
         more_kinds: &[],
@@ -194,7 +195,7 @@ pub const PAGES: [PageEntry; 13] = [
     PageEntry {
         page: RunPage::Scalars,
         segment: "scalars",
-        title: |texts| texts.frame.scalars,
+        title: |texts| texts.titles().scalars,
         icon: IconName::Scalars,
         kinds: &[Kind::Scalars],
         more_kinds: &[],
@@ -205,7 +206,7 @@ pub const PAGES: [PageEntry; 13] = [
     PageEntry {
         page: RunPage::Histograms,
         segment: "histograms",
-        title: |texts| texts.histograms.title,
+        title: |texts| texts.titles().histograms,
         icon: IconName::Histograms,
         kinds: &[Kind::Histograms],
         more_kinds: &[Kind::Statistics],
@@ -216,7 +217,7 @@ pub const PAGES: [PageEntry; 13] = [
     PageEntry {
         page: RunPage::Images,
         segment: "images",
-        title: |texts| texts.recorded.titles[0],
+        title: |texts| texts.titles().recorded[0],
         icon: IconName::Images,
         kinds: &[Kind::Images, Kind::Audio],
         more_kinds: &[],
@@ -227,7 +228,7 @@ pub const PAGES: [PageEntry; 13] = [
     PageEntry {
         page: RunPage::Text,
         segment: "text",
-        title: |texts| texts.recorded.titles[1],
+        title: |texts| texts.titles().recorded[1],
         icon: IconName::Text,
         kinds: &[Kind::Text],
         more_kinds: &[],
@@ -238,7 +239,7 @@ pub const PAGES: [PageEntry; 13] = [
     PageEntry {
         page: RunPage::PrCurves,
         segment: "pr_curves",
-        title: |texts| texts.recorded.titles[2],
+        title: |texts| texts.titles().recorded[2],
         icon: IconName::PrCurves,
         kinds: &[Kind::PrCurves],
         more_kinds: &[],
@@ -249,7 +250,7 @@ pub const PAGES: [PageEntry; 13] = [
     PageEntry {
         page: RunPage::Graph,
         segment: "graph",
-        title: |texts| texts.graph.title,
+        title: |texts| texts.titles().graph,
         icon: IconName::Graph,
         kinds: &[Kind::Graphs],
         more_kinds: &[],
@@ -260,7 +261,7 @@ pub const PAGES: [PageEntry; 13] = [
     PageEntry {
         page: RunPage::Pipeline,
         segment: "pipeline",
-        title: |texts| texts.pipeline.title,
+        title: |texts| texts.titles().pipeline,
         icon: IconName::Pipeline,
         kinds: &[Kind::Lineage],
         more_kinds: &[Kind::InputQueues],
@@ -271,7 +272,7 @@ pub const PAGES: [PageEntry; 13] = [
     PageEntry {
         page: RunPage::Tensors,
         segment: "tensors",
-        title: |texts| texts.tensors.title,
+        title: |texts| texts.titles().tensors,
         icon: IconName::Tensors,
         kinds: &[Kind::Tensors, Kind::Statistics],
         more_kinds: &[],
@@ -282,7 +283,7 @@ pub const PAGES: [PageEntry; 13] = [
     PageEntry {
         page: RunPage::Debugger,
         segment: "debugger",
-        title: |texts| texts.debugger.title,
+        title: |texts| texts.titles().debugger,
         icon: IconName::Debugger,
         kinds: &[],
         more_kinds: &[],
@@ -293,7 +294,7 @@ pub const PAGES: [PageEntry; 13] = [
     PageEntry {
         page: RunPage::Profile,
         segment: "profile",
-        title: |texts| texts.profile.title,
+        title: |texts| texts.titles().profile,
         icon: IconName::Profile,
         kinds: &[Kind::Profile, Kind::Traces],
         more_kinds: &[],
@@ -304,7 +305,7 @@ pub const PAGES: [PageEntry; 13] = [
     PageEntry {
         page: RunPage::Timeline,
         segment: "timeline",
-        title: |texts| texts.profile.timeline,
+        title: |texts| texts.titles().timeline,
         icon: IconName::Profile,
         kinds: &[],
         more_kinds: &[],
@@ -315,7 +316,7 @@ pub const PAGES: [PageEntry; 13] = [
     PageEntry {
         page: RunPage::Landscape,
         segment: "landscape",
-        title: |texts| texts.landscape.title,
+        title: |texts| texts.titles().landscape,
         icon: IconName::Landscape,
         kinds: &[Kind::Landscapes],
         more_kinds: &[],
@@ -344,9 +345,9 @@ impl RunPage {
         &PAGES[self as usize]
     }
 
-    /// The page that shows records of a kind, by its name in the API, if there is one.
+    /// The page that shows records of a kind, by its name in the API, if any.
     pub fn of_kind(kind: &str) -> Option<Self> {
-        let is_of = |entry: &&PageEntry| entry.kinds.iter().any(|own| own.as_str() == kind);
+        let is_of = |entry: &&PageEntry| entry.kinds.iter().any(|known| known.as_str() == kind);
         PAGES.iter().find(is_of).map(|entry| entry.page)
     }
 
@@ -415,24 +416,24 @@ impl KeyGroup {
         groups
     }
 
-    pub const fn heading(self, texts: &Texts) -> &'static str {
+    pub fn heading(self, texts: Texts) -> &'static str {
         match self {
-            Self::Runs => texts.keys.in_runs,
-            Self::Compare => texts.compare.title,
-            Self::Lineage => texts.lineage.title,
-            Self::Charts => texts.keys.in_charts,
-            Self::Steps => texts.keys.in_steps,
-            Self::Graph => texts.graph.title,
-            Self::Debugger => texts.keys.in_debugger,
-            Self::Profile => texts.profile.title,
-            Self::Timeline => texts.profile.timeline,
-            Self::Landscape => texts.landscape.title,
+            Self::Runs => texts.keys().in_runs,
+            Self::Compare => texts.titles().compare,
+            Self::Lineage => texts.titles().lineage,
+            Self::Charts => texts.keys().in_charts,
+            Self::Steps => texts.keys().in_steps,
+            Self::Graph => texts.titles().graph,
+            Self::Debugger => texts.keys().in_debugger,
+            Self::Profile => texts.titles().profile,
+            Self::Timeline => texts.titles().timeline,
+            Self::Landscape => texts.titles().landscape,
         }
     }
 
     /// Keys, separated by spaces, and their effects.
-    pub fn rows(self, texts: &Texts) -> Vec<(&'static str, &'static str)> {
-        let keys: &KeyTexts = &texts.keys;
+    pub fn rows(self, texts: Texts) -> Vec<(&'static str, &'static str)> {
+        let keys: &KeyTexts = texts.keys();
         let [drag, double_click, ..] = keys.gestures;
         match self {
             Self::Runs => vec![
@@ -442,8 +443,8 @@ impl KeyGroup {
                 ("c", keys.compare),
                 ("s", keys.together),
             ],
-            Self::Compare => COMPARE_KEYS.into_iter().zip(texts.compare.keys).collect(),
-            Self::Lineage => LINEAGE_KEYS.into_iter().zip(texts.lineage.keys).collect(),
+            Self::Compare => COMPARE_KEYS.into_iter().zip(keys.of_compare).collect(),
+            Self::Lineage => LINEAGE_KEYS.into_iter().zip(keys.of_lineage).collect(),
             Self::Charts => vec![
                 ("f", keys.fit),
                 ("← →", keys.steps),
@@ -470,19 +471,13 @@ impl KeyGroup {
                 ("p", keys.path),
             ],
             Self::Debugger => vec![
-                ("j k", texts.debugger.next_hit),
-                ("← →", texts.debugger.next_step),
+                ("j k", keys.next_hit),
+                ("← →", keys.next_step),
                 ("e", keys.edit),
             ],
-            Self::Profile => vec![
-                ("j k", texts.profile.key_rows),
-                ("↵", texts.profile.open_timeline),
-            ],
-            Self::Timeline => TIMELINE_KEYS.into_iter().zip(texts.timeline.keys).collect(),
-            Self::Landscape => LANDSCAPE_KEYS
-                .into_iter()
-                .zip(texts.landscape.keys)
-                .collect(),
+            Self::Profile => vec![("j k", keys.key_rows), ("↵", keys.open_timeline)],
+            Self::Timeline => TIMELINE_KEYS.into_iter().zip(keys.of_timeline).collect(),
+            Self::Landscape => LANDSCAPE_KEYS.into_iter().zip(keys.of_landscape).collect(),
         }
     }
 }

@@ -1,9 +1,9 @@
 //! The addresses of the pages: `/<site page>` and `/run/<name of the run>/<page>`; the list of runs is `/`.
 //!
-//! A name may hold slashes and any character; each of its segments is percent-encoded. Others may decode a path before it
-//! comes here, so a percent sign is written `~1` (and `~` is `~0`, as in a JSON pointer): then decoding twice changes
-//! nothing. The base directory itself, the run `.`, has no segment of its own, because browsers drop `.` from paths: its
-//! scalars are at `/run/scalars`. Where no page is named, it is the overview.
+//! A name may hold slashes and any character; each of its segments is percent-encoded. Others may decode a path before
+//! it comes here, so a percent sign is written `~1` (and `~` is `~0`, as in a JSON pointer): then decoding twice
+//! changes nothing. The base directory itself, the run `.`, has no segment, because browsers drop `.` from paths: its
+//! scalars are at `/run/scalars`. Without a page, an address leads to the overview.
 
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
 use trainscope_api::timeline::StepPlace;
@@ -95,7 +95,7 @@ pub fn compare_href(runs: &[String]) -> String {
     format!("{href}?runs={}", url_state::encode(&join_list(runs)))
 }
 
-/// The address of a tensor of `run` at a step, beside the same tensor of another run.
+/// The address of a tensor of `run` at a step, next to the same tensor of another run.
 pub fn tensors_beside_href(run: &str, other: &str, tensor: &str, rank: u32, step: i64) -> String {
     let href = tensors_href(run, tensor, rank, Some(step));
     format!(
@@ -121,8 +121,8 @@ pub fn run_href(run: &str, page: RunPage) -> String {
     format!("{}{}", base_path(), run_path(run, page))
 }
 
-/// The address of the scalars of `run`. With `others`, their curves are shown too (`?runs=`, the first is the page's
-/// own run); with `tag`, that tag's card is brought into view (`?tag=`).
+/// The address of the scalars of `run`. With `others`, their curves are shown too (`?runs=`, the first is the run of
+/// the page); with `tag`, that tag's card is brought into view (`?tag=`).
 pub fn scalars_href(run: &str, others: &[String], tag: Option<&str>) -> String {
     let mut href = run_href(run, RunPage::Scalars);
     let mut separator = '?';
@@ -158,7 +158,7 @@ pub fn operator_href(run: &str, name: &str) -> String {
     format!("{href}?view=operators&op={}", url_state::encode(name))
 }
 
-/// The address of the timeline of `run` with a step selected and in view, with as much before and after it.
+/// The address of the timeline of `run` with a step selected and in view, with the same time before and after it.
 pub fn timeline_step_href(run: &str, place: &StepPlace) -> String {
     let href = run_href(run, RunPage::Timeline);
     format!("{href}?{}", step_search(place))
@@ -207,7 +207,7 @@ pub fn tag_href(run: &str, page: RunPage, tag: &str) -> String {
     format!("{href}?tag={}", url_state::encode(tag))
 }
 
-/// The address of a tensor of `run`; with a step, what it was then.
+/// The address of a tensor of `run`; with a step, its values then.
 pub fn tensors_href(run: &str, tensor: &str, rank: u32, step: Option<i64>) -> String {
     let href = run_href(run, RunPage::Tensors);
     let step = step.map(|step| format!("&step={step}")).unwrap_or_default();

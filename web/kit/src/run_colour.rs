@@ -1,5 +1,5 @@
-//! The colour of a run on every page: the one that a person has chosen, or that the server has given it. Where runs are
-//! drawn together, each hue is one run's: of two runs that share one, the second has another hue in that view.
+//! The colour of a run on every page, chosen by a person or given by the server. Of two runs that are drawn together
+//! and share a hue, the second has another hue in that view.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -21,7 +21,7 @@ pub struct RunColour {
 }
 
 impl RunColour {
-    /// The colour of a number as the server and the notebook have it: ten plain ones, then ten with a pattern.
+    /// The colour of a number in the notebook or an answer: ten plain ones, then ten with a pattern.
     pub fn of(number: u8) -> Self {
         let slot = number.saturating_sub(1);
         Self {
@@ -30,7 +30,7 @@ impl RunColour {
         }
     }
 
-    /// Its number as the server and the notebook have it, from 1 on; the inverse of [`RunColour::of`].
+    /// Its number in the notebook and in answers, starting at 1; the inverse of [`RunColour::of`].
     pub fn index(self) -> u8 {
         self.number + if self.pattern { COLOURS } else { 0 }
     }
@@ -64,7 +64,7 @@ pub struct RunColours {
 }
 
 impl RunColours {
-    /// Makes the shared colours; [`crate::state`] feeds them with the list of runs and the notebook.
+    /// Creates the shared colours; [`crate::state`] feeds them with the list of runs and the notebook.
     pub fn provide() -> Self {
         let given = RwSignal::new(Numbers::new());
         let chosen = RwSignal::new(Numbers::new());
@@ -83,7 +83,7 @@ impl RunColours {
         colours
     }
 
-    /// Takes over what people have chosen.
+    /// Takes over the colours chosen by people.
     pub fn choose(self, chosen: Numbers) {
         self.chosen.maybe_update(|numbers| {
             let is_news = *numbers != chosen;
@@ -92,7 +92,7 @@ impl RunColours {
         });
     }
 
-    /// Takes over what the server has given. Runs that are not in the list any more keep theirs.
+    /// Takes over the colours given by the server. Runs that are no longer in the list keep theirs.
     pub fn give(self, list: &RunList) {
         self.given.maybe_update(|given| {
             let mut is_news = false;
@@ -116,22 +116,22 @@ impl RunColours {
     /// The colour of a run; reactive.
     pub fn get(self, run: &str) -> RunColour {
         let look = self.looks.with(|looks| looks.get(run).copied());
-        look.unwrap_or_else(|| self.own(run))
+        look.unwrap_or_else(|| self.alone(run))
     }
 
     /// True if a run has another hue on this page than elsewhere; reactive.
     pub fn is_changed(self, run: &str) -> bool {
-        self.get(run).number != self.own(run).number
+        self.get(run).number != self.alone(run).number
     }
 
     /// The colour of a run that is drawn alone; reactive.
-    fn own(self, run: &str) -> RunColour {
+    fn alone(self, run: &str) -> RunColour {
         self.chosen
-            .with(|chosen| self.given.with(|given| own(run, chosen, given)))
+            .with(|chosen| self.given.with(|given| alone(run, chosen, given)))
     }
 }
 
-fn own(run: &str, chosen: &Numbers, given: &Numbers) -> RunColour {
+fn alone(run: &str, chosen: &Numbers, given: &Numbers) -> RunColour {
     let number = chosen.get(run).or_else(|| given.get(run)).copied();
     RunColour::of(number.unwrap_or_else(|| home_colour(run)))
 }
@@ -145,20 +145,21 @@ fn distinct(runs: &[String], chosen: &Numbers, given: &Numbers) -> Looks {
     let mut clashing = Vec::new();
     let (first, then): (Vec<_>, Vec<_>) = runs.iter().partition(|run| chosen.contains_key(*run));
     for run in first.into_iter().chain(then) {
-        let own = own(run, chosen, given);
-        let at = index(own.number);
+        let colour = alone(run, chosen, given);
+        let at = index(colour.number);
         if uses[at] == 0 || chosen.contains_key(run) {
             uses[at] += 1;
             let is_chosen = chosen.contains_key(run);
-            let pattern = own.pattern && is_chosen;
-            looks.insert(run.clone(), RunColour { pattern, ..own });
+            let pattern = colour.pattern && is_chosen;
+            looks.insert(run.clone(), RunColour { pattern, ..colour });
         } else {
-            clashing.push((run, own));
+            clashing.push((run, colour));
         }
     }
-    for (run, own) in clashing {
+    for (run, colour) in clashing {
         let hues = usize::from(COLOURS);
-        let all = (0..2 * hues).map(|turn| turn / hues * hues + (index(own.number) + turn) % hues);
+        let all =
+            (0..2 * hues).map(|turn| turn / hues * hues + (index(colour.number) + turn) % hues);
         let look = all.min_by_key(|look| uses[*look]).unwrap_or_default();
         uses[look] += 1;
         let number = u8::try_from(look + 1).unwrap_or(1);
@@ -200,7 +201,7 @@ mod tests {
 
     #[test]
     fn runs_that_are_drawn_together_have_hues_of_their_own() {
-        // Equal hues, one of them with a pattern; the second gives way, whatever is free stays.
+        // Equal hues, one of them with a pattern; the second gives way, free ones stay.
         let all = looks(&[("a", 9), ("b", 19), ("c", 10), ("d", 14)], &[]);
         assert_eq!(all, [(9, false), (1, false), (10, false), (4, false)]);
         // A colour chosen by the user stays.

@@ -1,4 +1,4 @@
-//! Parts of a run's name: folders and the last segment, and as many segments as tell it apart.
+//! Parts of a run's name: folders, the last segment, and the shortest unambiguous end.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -12,7 +12,7 @@ pub fn short_name(run: &str) -> &str {
     split_name(run).1
 }
 
-/// Names of the runs with an ambiguous last segment, each with as many segments as make it unique.
+/// Names of the runs with an ambiguous last segment, extended by segments until they are unique.
 pub fn longer_names<'a>(runs: impl IntoIterator<Item = &'a str>) -> BTreeMap<String, String> {
     let mut names = BTreeMap::new();
     let mut alike: Vec<&str> = runs.into_iter().collect();
@@ -35,7 +35,7 @@ pub fn longer_names<'a>(runs: impl IntoIterator<Item = &'a str>) -> BTreeMap<Str
     names
 }
 
-/// The end of a run's name: that many segments, or the whole name.
+/// The last `segments` segments of a run's name, or the whole name.
 fn last_segments(run: &str, segments: usize) -> &str {
     let before = run.rmatch_indices('/').nth(segments - 1);
     before.map_or(run, |(at, _)| &run[at + 1..])

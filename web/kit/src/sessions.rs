@@ -11,16 +11,16 @@ use crate::prelude::*;
 use crate::query::{Query, query};
 use crate::state::use_app_state;
 
-/// The list of sessions; asked for once a run has one. `Copy`: take it with [`use_sessions`].
+/// The list of sessions; requested once a run has one. `Copy`: take it with [`use_sessions`].
 #[derive(Clone, Copy)]
 pub struct Sessions {
     list: Query<SessionList>,
-    /// Grows when this page has given a command: its effect is shown at once.
+    /// Grows when this page has given a command, whose effect is shown at once.
     version: RwSignal<u64>,
 }
 
 impl Sessions {
-    /// Provides the list from now on.
+    /// Provides the list.
     pub fn provide() {
         let (live, state) = (use_live(), use_app_state());
         let version = RwSignal::new(0_u64);
@@ -40,12 +40,12 @@ impl Sessions {
         provide_context(Self { list, version });
     }
 
-    /// Asks for the list again.
+    /// Requests the list again.
     pub fn ask_again(self) {
         self.version.try_update(|version| *version += 1);
     }
 
-    /// Gives a command in view of a session as it is shown; `on_answer` gets the reason of a refusal.
+    /// Gives a command, based on the displayed state of a session; `on_answer` gets the reason of a refusal.
     pub fn command(
         self,
         session: &Session,
@@ -69,7 +69,7 @@ impl Sessions {
         self.list.answer.with(|answer| {
             let mut sessions = answer.as_ref()?.sessions.iter();
             sessions
-                .find(|own| own.run.as_deref() == Some(run))
+                .find(|session| session.run.as_deref() == Some(run))
                 .cloned()
         })
     }
@@ -78,17 +78,18 @@ impl Sessions {
     pub fn open(self) -> Vec<Session> {
         self.list.answer.with(|answer| {
             let all = answer.iter().flat_map(|answer| &answer.sessions);
-            let open = all.filter(|own| own.state != SessionState::Finished);
+            let open = all.filter(|session| session.state != SessionState::Finished);
             open.cloned().collect()
         })
     }
 
-    /// `true` if the training of a run waits, or without a run any of them; reactive.
+    /// `true` if the training of a run waits; without a run, if any training waits; reactive.
     pub fn is_waiting(self, run: Option<&str>) -> bool {
         self.list.answer.with(|answer| {
             let mut all = answer.iter().flat_map(|answer| &answer.sessions);
-            all.any(|own| {
-                own.state == SessionState::Waiting && (run.is_none() || own.run.as_deref() == run)
+            all.any(|session| {
+                session.state == SessionState::Waiting
+                    && (run.is_none() || session.run.as_deref() == run)
             })
         })
     }

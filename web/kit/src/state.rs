@@ -21,11 +21,11 @@ use crate::registry::{Count, PageEntry};
 use crate::run_colour::RunColours;
 use crate::run_name::{longer_names, short_name};
 
-/// The list of runs is asked for at most this often while runs come and go.
+/// Minimum interval of requests for the list of runs while runs come and go.
 const LIST_PAUSE_MILLIS: f64 = 2_000.0;
 /// Time from new points in known runs to the list with their last values; their steps are shown at once.
 const GROWTH_PAUSE: Duration = Duration::from_secs(2);
-/// Share of the time that may go into lists: one that takes 0.3 s is asked for every 6 s.
+/// Maximum share of time for lists: one that takes 0.3 s is requested every 6 s.
 const LIST_SHARE: f64 = 0.05;
 
 /// The shared state. `Copy`: take it with [`use_app_state`].
@@ -40,7 +40,7 @@ pub struct AppState {
     index: Memo<Arc<BTreeMap<String, usize>>>,
     names: Memo<Arc<BTreeMap<String, String>>>,
     tags: RwSignal<BTreeMap<String, Arc<TagList>>>,
-    /// Runs whose tags are being asked for.
+    /// Runs with a pending request for their tags.
     asked_tags: StoredValue<HashSet<String>>,
     asked: StoredValue<bool>,
     again: StoredValue<bool>,
@@ -58,7 +58,7 @@ pub fn use_runs() -> Signal<Arc<RunList>> {
 }
 
 impl AppState {
-    /// Makes the state, asks for it, and asks again when something changes.
+    /// Creates the state, requests it, and requests it again after changes.
     pub fn provide(live: Live, colours: RunColours) -> Self {
         let runs = RwSignal::new(Arc::new(RunList::default()));
         let index = Memo::new(move |_| {
@@ -133,7 +133,7 @@ impl AppState {
         })
     }
 
-    /// A run in few words: the last segment of its name, and those before it that tell it from other runs; reactive.
+    /// Short name of a run: its last segment, with earlier ones until it is unique; reactive.
     pub fn short_name(self, run: &str) -> String {
         let longer = self.names.with(|names| names.get(run).cloned());
         longer.unwrap_or_else(|| short_name(run).to_owned())
@@ -144,7 +144,7 @@ impl AppState {
         self.index.with(|index| index.contains_key(id)) || self.load.get() != Load::Ready(())
     }
 
-    /// The tags of a run that was asked for with [`AppState::load_tags`]; reactive.
+    /// The tags of a run, requested with [`AppState::load_tags`]; reactive.
     pub fn tags(self, run: &str) -> Option<Arc<TagList>> {
         self.tags.with(|tags| tags.get(run).cloned())
     }
@@ -174,7 +174,7 @@ impl AppState {
         self.tags.with(look)
     }
 
-    /// Asks for the tags of runs in one request: of those that are not known, or with `fresh` of all.
+    /// Requests the tags of runs in one request: of those that are not known, or with `fresh` of all.
     pub fn load_tags(self, runs: impl IntoIterator<Item = String>, fresh: bool) {
         let is_wanted = |run: &String| {
             let is_known = || self.tags.with_untracked(|tags| tags.contains_key(run));
@@ -203,7 +203,7 @@ impl AppState {
         });
     }
 
-    /// Puts the steps of a notice into the list, and asks again for known tags that have become more.
+    /// Puts the steps of a notice into the list, and requests known tags again if there are more.
     fn apply(self, notice: &ChangeNotice) {
         let changed = notice.runs.iter().filter(|change| change.tags_changed);
         let known = self.tags.with_untracked(|tags| {
@@ -229,8 +229,8 @@ impl AppState {
         });
     }
 
-    /// At most one request is under way; changes meanwhile lead to one more after a pause, which is longer the longer
-    /// the list takes. Steps follow the notices without it.
+    /// At most one request is pending; changes meanwhile lead to one more after a pause, which grows with the duration
+    /// of a request. Steps follow the notices without it.
     fn refresh(self, live: Live, colours: RunColours) {
         if self.asked.get_value() {
             self.again.set_value(true);
@@ -275,7 +275,7 @@ impl AppState {
     }
 }
 
-/// The live stream and the state, provided in the order in which they need each other.
+/// Provides the live stream and the state, in the order of their dependencies.
 pub fn provide_all() {
     let colours = RunColours::provide();
     let live = Live::provide();
@@ -299,7 +299,7 @@ pub fn use_run_version(run: &str) -> Signal<u64> {
 
 /// Number of distinct names among the tags of some kinds.
 fn names_of(list: &TagList, kinds: &[Kind]) -> u64 {
-    let own = list.tags.iter().filter(|tag| kinds.contains(&tag.kind));
-    let names: BTreeSet<&str> = own.map(|tag| tag.tag.as_str()).collect();
+    let tags = list.tags.iter().filter(|tag| kinds.contains(&tag.kind));
+    let names: BTreeSet<&str> = tags.map(|tag| tag.tag.as_str()).collect();
     names.len() as u64
 }

@@ -3,7 +3,7 @@
 
 const PREFIX: &str = "trainscope.";
 
-/// The remembered text of `key`, if there is one.
+/// The stored text of `key`, if any.
 pub fn read(key: &str) -> Option<String> {
     local_storage()?
         .get_item(&format!("{PREFIX}{key}"))
@@ -11,13 +11,13 @@ pub fn read(key: &str) -> Option<String> {
         .flatten()
 }
 
-/// Remembers `value` for `key`; `None` forgets it.
+/// Stores `value` for `key`; `None` removes it.
 pub fn write(key: &str, value: Option<&str>) {
     let Some(storage) = local_storage() else {
         return;
     };
     let key = format!("{PREFIX}{key}");
-    // A full or forbidden storage only means that the choice is not remembered.
+    // A full or forbidden storage only means that the choice is not stored.
     let _ignored = match value {
         Some(value) => storage.set_item(&key, value),
         None => storage.remove_item(&key),

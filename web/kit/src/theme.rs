@@ -41,7 +41,7 @@ impl Theme {
 pub struct ThemeState(RwSignal<Theme>);
 
 impl ThemeState {
-    /// Reads what is in force: the attribute that `boot.js` has set, otherwise the system's preference.
+    /// Reads the theme in force: the attribute set by `boot.js`, otherwise the system's preference.
     pub fn provide() -> Self {
         let state = Self(RwSignal::new(current()));
         provide_context(state);
@@ -64,7 +64,7 @@ impl ThemeState {
         let theme = self.0.get_untracked().other();
         storage::write(KEY, Some(theme.as_str()));
         if let Some(root) = document().document_element() {
-            // Setting a plain attribute on an element that is there does not fail.
+            // Setting a plain attribute on an existing element does not fail.
             let _ignored = root.set_attribute("data-theme", theme.as_str());
         }
         self.0.set(theme);

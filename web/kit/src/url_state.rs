@@ -10,7 +10,7 @@ use crate::prelude::*;
 
 pub use crate::location::History;
 
-/// Escaped in a value: all but letters, digits and what reads well in an address.
+/// Escaped in a value: all but letters, digits and characters that read well in an address.
 const VALUE: &AsciiSet = &NON_ALPHANUMERIC
     .remove(b'-')
     .remove(b'.')

@@ -39,7 +39,7 @@ pub(super) fn Bar() -> impl IntoView {
             <Search />
             <IconButton
                 icon=IconName::Search
-                label=i18n.label(|t| t.frame.search)
+                label=i18n.label(|t| t.frame().search)
                 size=16
                 class="show-small"
                 on_press=move || {
@@ -58,7 +58,7 @@ pub(super) fn Bar() -> impl IntoView {
 
 /// Title of the browser's tab; a training that waits comes first.
 fn set_title(title: &str, waits: bool, i18n: I18n) {
-    let waiting = i18n.texts().session.waiting;
+    let waiting = i18n.texts().frame().waiting;
     document().set_title(&if waits {
         format!("● {waiting} · {title}")
     } else {
@@ -71,8 +71,8 @@ fn RunTitle(run: String, place: Memo<Place>) -> impl IntoView {
     let i18n = use_i18n();
     let state = use_app_state();
     let sessions = use_sessions();
-    let (own, named) = (run.clone(), run.clone());
-    let waits = Memo::new(move |_| sessions.is_waiting(Some(&own)));
+    let (watched, named) = (run.clone(), run.clone());
+    let waits = Memo::new(move |_| sessions.is_waiting(Some(&watched)));
     Effect::new(move || {
         let page = match place.with(Place::page) {
             Some(Page::Run(page)) => (page.entry().title)(i18n.texts()),
@@ -87,7 +87,7 @@ fn RunTitle(run: String, place: Memo<Place>) -> impl IntoView {
         format!("{} / ", folder.replace('/', " / "))
     };
     let name = if run == "." {
-        i18n.label(|t| t.runs.base_run)
+        i18n.label(|t| t.frame().base_run)
     } else {
         Signal::stored(name.to_owned())
     };
@@ -109,7 +109,7 @@ fn RunTitle(run: String, place: Memo<Place>) -> impl IntoView {
         entry.get().and_then(|(_, step)| step).map(|step| {
             view! {
                 <span class="small ink2 hide-small step-count">
-                    {i18n.texts().frame.step} " " <b class="med">{format::integer(step)}</b>
+                    {i18n.texts().frame().step} " " <b class="med">{format::integer(step)}</b>
                 </span>
             }
         })
@@ -142,7 +142,7 @@ fn SiteTitle(place: Memo<Place>) -> impl IntoView {
     Effect::new(move || set_title(&format!("{} · trainscope", title()), waits.get(), i18n));
     let reading = Memo::new(move |_| live.ingest.get().filter(|ingest| !ingest.idle));
     let summary = move || {
-        let texts = &i18n.texts().frame;
+        let texts = i18n.texts().frame();
         if let Some(ingest) = reading.get() {
             let read = format::bytes(ingest.bytes);
             let total = format::bytes(ingest.total_bytes);
@@ -199,7 +199,7 @@ fn LiveAge(run: Memo<Option<String>>) -> impl IntoView {
         }),
     });
     let text = move || {
-        let texts = &i18n.texts().frame;
+        let texts = i18n.texts().frame();
         if live.is_lost() {
             return texts.offline.to_owned();
         }
@@ -230,7 +230,7 @@ fn LiveAge(run: Memo<Option<String>>) -> impl IntoView {
                     if live.paused.get() { IconName::Play } else { IconName::Pause }
                 })
                 label=Signal::derive(move || {
-                    let texts = &i18n.texts().frame;
+                    let texts = i18n.texts().frame();
                     let label = if live.paused.get() { texts.resume } else { texts.pause };
                     format!("{label} (.)")
                 })
@@ -255,13 +255,13 @@ fn LanguageButton() -> impl IntoView {
         });
     };
     // The visible letters are a part of the name, so that the button can be called by voice.
-    let name = move || format!("EN/中 {}", i18n.texts().frame.other_language);
+    let name = move || format!("EN/中 {}", i18n.texts().frame().other_language);
     view! {
         <button
             type="button"
             class="btn bare language"
             aria-label=name
-            title=i18n.text(|t| t.frame.other_language)
+            title=i18n.text(|t| t.frame().other_language)
             on:click=flip
         >
             <b class:on=move || is(Locale::En)>"EN"</b>
@@ -283,7 +283,7 @@ fn ThemeButton() -> impl IntoView {
                 Theme::Dark => IconName::Sun,
             })
             label=Signal::derive(move || {
-                let texts = &i18n.texts().frame;
+                let texts = i18n.texts().frame();
                 match theme.get() {
                     Theme::Light => texts.dark_theme.to_owned(),
                     Theme::Dark => texts.light_theme.to_owned(),

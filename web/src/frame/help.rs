@@ -16,7 +16,7 @@ pub(super) fn HelpPanel() -> impl IntoView {
     let state = use_app_state();
     let place = use_place();
     let groups = move || {
-        let keys = &i18n.texts().keys;
+        let keys = i18n.texts().keys();
         let [_, _, ctrl_wheel, shift_wheel] = keys.gestures;
         // The keys of the open page come first.
         let of_page = match place.with(Place::page) {
@@ -26,7 +26,7 @@ pub(super) fn HelpPanel() -> impl IntoView {
         };
         let mut groups = KeyGroup::all();
         groups.sort_by_key(|group| !of_page.contains(group));
-        let own = groups.into_iter().map(|group| {
+        let sections = groups.into_iter().map(|group| {
             let texts = i18n.texts();
             (group.heading(texts), group.rows(texts))
         });
@@ -42,7 +42,7 @@ pub(super) fn HelpPanel() -> impl IntoView {
             ],
         )]
         .into_iter()
-        .chain(own)
+        .chain(sections)
         .map(|(heading, rows)| {
             let rows = rows
                 .into_iter()
@@ -70,14 +70,14 @@ pub(super) fn HelpPanel() -> impl IntoView {
     };
     view! {
         <RightPanel
-            title=i18n.label(|t| t.keys.title)
+            title=i18n.label(|t| t.keys().title)
             on_close=move || frame.help.set(false)
         >
             {groups}
             <p class="micro ink3">
                 {move || {
                     let status = state.status.get();
-                    status.map(|status| (i18n.texts().keys.version)(&status.version))
+                    status.map(|status| (i18n.texts().keys().version)(&status.version))
                 }}
             </p>
         </RightPanel>

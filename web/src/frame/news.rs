@@ -13,7 +13,7 @@ pub(super) fn News() -> impl IntoView {
     let i18n = use_i18n();
     let live = use_live();
     let state = use_app_state();
-    // `None` before the first list, whose hits are no news.
+    // `None` before the first list, whose hits are not news.
     let hits = Memo::new(move |_| {
         (state.load.get() == Load::Ready(())).then(|| {
             state.runs.with(|list| {
@@ -44,13 +44,13 @@ pub(super) fn News() -> impl IntoView {
     let text = move || {
         let texts = i18n.texts();
         if let Some(since) = lost.get() {
-            (texts.states.no_connection)(&format::clock(since / 1_000.0))
+            (texts.states().no_connection)(&format::clock(since / 1_000.0))
         } else if live.paused.get() {
-            texts.states.paused.to_owned()
+            texts.states().paused.to_owned()
         } else {
             match new_hits.get() {
                 0 => String::new(),
-                more => (texts.states.new_hits)(more),
+                more => (texts.states().new_hits)(more),
             }
         }
     };

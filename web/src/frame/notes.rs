@@ -21,24 +21,24 @@ pub(super) fn Notes() -> impl IntoView {
     });
     let lost_title = Signal::derive(move || {
         let since = lost.get().map_or(0.0, |(since, _)| since);
-        (i18n.texts().states.no_connection)(&format::clock(since / 1_000.0))
+        (i18n.texts().states().no_connection)(&format::clock(since / 1_000.0))
     });
     let lost_next = Signal::derive(move || match lost.get() {
-        Some((_, secs)) if secs > 0 => (i18n.texts().states.trying_in)(secs),
-        _ => i18n.texts().states.trying.to_owned(),
+        Some((_, secs)) if secs > 0 => (i18n.texts().states().trying_in)(secs),
+        _ => i18n.texts().states().trying.to_owned(),
     });
-    let paused_title = i18n.label(|t| t.states.paused);
-    let paused_next = Signal::derive(move || (i18n.texts().states.waiting)(live.waiting.get()));
+    let paused_title = i18n.label(|t| t.states().paused);
+    let paused_next = Signal::derive(move || (i18n.texts().states().waiting)(live.waiting.get()));
     let notebook = use_notebook();
     let refused_title = Signal::derive(move || {
-        let texts = &i18n.texts().states;
+        let texts = i18n.texts().states();
         match notebook.refusal.get() {
             Some(Refusal::Conflict) => texts.note_conflict[0].to_owned(),
             _ => texts.note_refused.to_owned(),
         }
     });
     let refused_next = Signal::derive(move || {
-        let texts = &i18n.texts().states;
+        let texts = i18n.texts().states();
         match notebook.refusal.get() {
             Some(Refusal::Conflict) => texts.note_conflict[1].to_owned(),
             Some(Refusal::Refused(reason)) => reason,
@@ -59,7 +59,7 @@ pub(super) fn Notes() -> impl IntoView {
                         class="link"
                         on:click=move |_| notebook.refusal.set(None)
                     >
-                        {i18n.text(|t| t.frame.close)}
+                        {i18n.text(|t| t.frame().close)}
                     </button>
                 </Note>
             </div>
@@ -73,7 +73,7 @@ pub(super) fn Notes() -> impl IntoView {
                     next=lost_next
                 >
                     <button type="button" class="link" on:click=move |_| live.retry_now()>
-                        {i18n.text(|t| t.states.try_now)}
+                        {i18n.text(|t| t.states().try_now)}
                     </button>
                 </Note>
             </div>
@@ -87,10 +87,10 @@ pub(super) fn Notes() -> impl IntoView {
                         hidden=move || live.waiting.get() == 0
                         on:click=move |_| live.show_waiting()
                     >
-                        {i18n.text(|t| t.states.show_them)}
+                        {i18n.text(|t| t.states().show_them)}
                     </button>
                     <button type="button" class="link" on:click=move |_| live.pause(false)>
-                        {i18n.text(|t| t.frame.resume)}
+                        {i18n.text(|t| t.frame().resume)}
                     </button>
                 </Note>
             </div>

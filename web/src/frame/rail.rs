@@ -15,7 +15,7 @@ use trainscope_web_kit::sessions::use_sessions;
 use trainscope_web_kit::state::{AppState, use_app_state};
 
 /// Maximum number of sessions in the list.
-const MOST_SESSIONS: usize = 8;
+const MAX_SESSIONS: usize = 8;
 
 /// The rail at the left edge.
 #[component]
@@ -60,7 +60,7 @@ pub(super) fn Rail() -> impl IntoView {
         }
     };
     view! {
-        <nav class="rail" aria-label=i18n.text(|t| t.frame.main_navigation)>
+        <nav class="rail" aria-label=i18n.text(|t| t.frame().main_navigation)>
             <a class="brand" href=route::runs_href()>
                 <Icon name=IconName::Brand size=18 />
                 <span>"trainscope"</span>
@@ -72,12 +72,12 @@ pub(super) fn Rail() -> impl IntoView {
                 <button
                     type="button"
                     class="nav"
-                    title=i18n.text(|t| t.frame.help)
+                    title=i18n.text(|t| t.frame().help)
                     aria-pressed=move || frame.help.get().to_string()
                     on:click=move |_| frame.help.update(|open| *open = !*open)
                 >
                     <Icon name=IconName::Help />
-                    <span>{i18n.text(|t| t.frame.help)}</span>
+                    <span>{i18n.text(|t| t.frame().help)}</span>
                     <span class="count">
                         <kbd>"?"</kbd>
                     </span>
@@ -87,7 +87,7 @@ pub(super) fn Rail() -> impl IntoView {
     }
 }
 
-/// Connected trainings, those that wait first.
+/// Connected trainings, waiting ones first.
 #[component]
 fn LiveSessions() -> impl IntoView {
     let i18n = use_i18n();
@@ -96,7 +96,9 @@ fn LiveSessions() -> impl IntoView {
     // Without their steps, so that links stay while trainings run.
     let open = Memo::new(move |_| {
         let open = sessions.open().into_iter();
-        let mut open: Vec<_> = open.map(|own| (own.state, own.run, own.name)).collect();
+        let mut open: Vec<_> = open
+            .map(|session| (session.state, session.run, session.name))
+            .collect();
         open.sort_by_key(|(state, ..)| *state != SessionState::Waiting);
         open
     });
@@ -107,15 +109,15 @@ fn LiveSessions() -> impl IntoView {
                 .filter(|(state, ..)| *state == SessionState::Waiting);
             waiting.count() as u64
         });
-        (count > 0).then(|| (i18n.texts().session.number_waiting)(count))
+        (count > 0).then(|| (i18n.texts().frame().number_waiting)(count))
     };
     let rows = move || {
-        let texts = i18n.texts().session;
+        let texts = i18n.texts().session();
         let all = open.get();
-        let more = all.len().saturating_sub(MOST_SESSIONS) as u64;
+        let more = all.len().saturating_sub(MAX_SESSIONS) as u64;
         let rows = all
             .into_iter()
-            .take(MOST_SESSIONS)
+            .take(MAX_SESSIONS)
             .map(|(own_state, run, name)| {
                 let word = texts.states[own_state as usize];
                 let (dot, key) = match own_state {
@@ -143,9 +145,9 @@ fn LiveSessions() -> impl IntoView {
     };
     view! {
         <Show when=move || open.with(|open| !open.is_empty())>
-            <div class="live-sessions" role="group" aria-label=i18n.text(|t| t.session.list) data-part="sessions">
+            <div class="live-sessions" role="group" aria-label=i18n.text(|t| t.frame().live_sessions) data-part="sessions">
                 <div class="cap">
-                    <span class="cut">{i18n.text(|t| t.session.list)}</span>
+                    <span class="cut">{i18n.text(|t| t.frame().live_sessions)}</span>
                     <span class="count" role="status">{waiting}</span>
                 </div>
                 {rows}
@@ -154,7 +156,7 @@ fn LiveSessions() -> impl IntoView {
     }
 }
 
-/// The pages of a run under its name; those that it has no records for are hidden.
+/// The pages of a run under its name; those without records are hidden.
 fn run_group(run: &str, state: AppState, place: Memo<Place>, i18n: I18n) -> impl IntoView + use<> {
     let id = run.to_owned();
     let info = Memo::new(move |_| state.run(&id));

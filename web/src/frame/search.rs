@@ -1,5 +1,5 @@
-//! The search field of the bar: pages, runs, tags of all kinds, nodes of the run's graph; with links, by keyboard. Every word
-//! has to be found; what is of the page's run comes first.
+//! The search field of the bar: pages, runs, tags of all kinds, nodes of the run's graph; with links, by keyboard. A
+//! result has every word of the query; results of the page's run come first.
 
 use std::collections::BTreeMap;
 
@@ -87,7 +87,7 @@ impl Words {
         self.0.iter().all(is_in)
     }
 
-    /// `true` if the texts have all words, and the first of them one at least.
+    /// `true` if the texts have all words, and the first text has at least one.
     fn are_about(&self, first: &str, second: &str) -> bool {
         let first = first.to_lowercase();
         self.0.iter().any(|word| first.contains(word.as_str())) && self.are_in(&[&first, second])
@@ -207,7 +207,7 @@ pub(super) fn Search() -> impl IntoView {
         event.prevent_default();
     };
     let results = move || {
-        let texts = &i18n.texts().frame;
+        let texts = i18n.texts().frame();
         let all = hits.get();
         if all.is_empty() {
             return view! {
@@ -234,7 +234,7 @@ pub(super) fn Search() -> impl IntoView {
                 Hit::Tag { name, page, runs } => {
                     let beside = match &**runs {
                         [only] => only.clone(),
-                        many => (i18n.texts().runs.runs)(many.len() as u64),
+                        many => (i18n.texts().frame().runs_count)(many.len() as u64),
                     };
                     (
                         fixed_icon(page.entry().icon, 12).into_any(),
@@ -300,8 +300,8 @@ pub(super) fn Search() -> impl IntoView {
                     autocomplete="off"
                     spellcheck="false"
                     node_ref=field
-                    placeholder=i18n.text(|t| t.frame.search)
-                    aria-label=i18n.text(|t| t.frame.search)
+                    placeholder=i18n.text(|t| t.frame().search)
+                    aria-label=i18n.text(|t| t.frame().search)
                     aria-expanded=move || shown.get().to_string()
                     aria-controls="search-hits"
                     aria-activedescendant=move || {
@@ -352,7 +352,9 @@ fn search_nodes(state: AppState, text: RwSignal<String>, open: RwSignal<bool>) -
         let mut hits = Vec::new();
         if has_tensors && let Ok(index) = client::tensor_index(&run, &wanted, None).await {
             let tensors = index.tensors.into_iter();
-            let tensors = tensors.filter(|own| all.are_in(&[&own.tensor])).take(NODES);
+            let tensors = tensors
+                .filter(|tensor| all.are_in(&[&tensor.tensor]))
+                .take(NODES);
             hits.extend(tensors.map(|tensor| Hit::Tag {
                 name: tensor.tensor,
                 page: RunPage::Tensors,
@@ -366,7 +368,7 @@ fn search_nodes(state: AppState, text: RwSignal<String>, open: RwSignal<bool>) -
                     .await
         {
             let nodes = found.found.into_iter();
-            let nodes = nodes.filter(|own| all.are_in(&[&own.path])).take(NODES);
+            let nodes = nodes.filter(|node| all.are_in(&[&node.path])).take(NODES);
             hits.extend(nodes.map(|node| Hit::Node {
                 run: run.clone(),
                 path: node.path,
@@ -411,9 +413,9 @@ fn find(state: AppState, own_run: Option<&str>, wanted: &Words) -> Vec<Hit> {
                 runs,
             }
         });
-        let (own, others): (Vec<Hit>, Vec<Hit>) =
+        let (of_run, others): (Vec<Hit>, Vec<Hit>) =
             found.partition(|hit| Section::of(hit, own_run) == Section::OwnTags);
-        hits.extend(own.into_iter().take(TAGS));
+        hits.extend(of_run.into_iter().take(TAGS));
         hits.extend(others.into_iter().take(TAGS));
     });
     hits
@@ -423,9 +425,9 @@ fn find(state: AppState, own_run: Option<&str>, wanted: &Words) -> Vec<Hit> {
 fn pages_of_runs(state: AppState, own_run: Option<&str>, wanted: &Words, i18n: I18n) -> Vec<Hit> {
     let list = state.runs.get();
     let is_own = |run: &&Run| Some(&*run.id) == own_run;
-    let own = list.runs.iter().filter(is_own);
+    let this_run = list.runs.iter().filter(is_own);
     let others = list.runs.iter().filter(|run| !is_own(run));
-    let hits = own.chain(others).flat_map(|run| {
+    let hits = this_run.chain(others).flat_map(|run| {
         let named = PAGES.iter().filter(move |entry| {
             let title = format!("{} {}", (entry.title)(i18n.texts()), entry.segment);
             wanted.are_about(&title, &run.id)
@@ -444,8 +446,8 @@ fn page_of(kind: Kind) -> Option<RunPage> {
     }
 }
 
-/// Tags are requested when the search begins, of the first runs only: a list of a thousand runs is searched by name at
-/// once, and by the tags that are known.
+/// Requests tags when the search begins, of the first runs only: a list of a thousand runs is searched by name at once,
+/// and by known tags.
 fn load_tags(state: AppState, own_run: Option<String>) {
     const RUNS_ASKED: usize = 50;
     let list = state.runs.get_untracked();

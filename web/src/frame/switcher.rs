@@ -1,4 +1,4 @@
-//! The list beside a run's name for switching to another run.
+//! The list next to a run's name for switching to another run.
 
 use leptos::ev;
 use leptos::html::{Details, Input};
@@ -109,8 +109,8 @@ pub(super) fn Switcher(
         >
             <summary
                 class="btn bare icon"
-                aria-label=i18n.text(|t| t.frame.switch_run)
-                title=i18n.text(|t| t.frame.switch_run)
+                aria-label=i18n.text(|t| t.frame().switch_run)
+                title=i18n.text(|t| t.frame().switch_run)
             >
                 <Icon name=IconName::Down size=12 />
             </summary>
@@ -126,8 +126,8 @@ pub(super) fn Switcher(
                         aria-expanded=move || open.get().to_string()
                         aria-activedescendant=move || format!("switch-{}", chosen.get())
                         node_ref=field
-                        placeholder=i18n.text(|t| t.frame.find_run)
-                        aria-label=i18n.text(|t| t.frame.find_run)
+                        placeholder=i18n.text(|t| t.frame().find_run)
+                        aria-label=i18n.text(|t| t.frame().find_run)
                         prop:value=move || text.get()
                         on:input=move |event| {
                             text.set(event_target_value(&event));
@@ -136,7 +136,7 @@ pub(super) fn Switcher(
                         on:keydown=on_key
                     />
                 </label>
-                <ul class="hits" role="listbox" id="switch-runs" aria-label=i18n.text(|t| t.frame.switch_run)>
+                <ul class="hits" role="listbox" id="switch-runs" aria-label=i18n.text(|t| t.frame().switch_run)>
                     <Show when=move || open.get()>{rows.clone()}</Show>
                 </ul>
             </div>

@@ -1,4 +1,4 @@
-//! The pages on demand: the code of each is in files of its own, which are loaded when the page is opened.
+//! The pages on demand: the code of each is in separate files, which are loaded when the page is opened.
 
 use leptos::task::spawn_local;
 use leptos::wasm_split::{SplitLoaderError, wasm_split};
@@ -15,7 +15,7 @@ use trainscope_web_kit::live::use_live;
 use trainscope_web_kit::prelude::*;
 use trainscope_web_kit::registry::{Chunk, Page, RunPage};
 
-/// The view of a page, or that its code could not be fetched.
+/// The view of a page, or the failure to fetch its code.
 type Code = Result<AnyView, SplitLoaderError>;
 
 macro_rules! chunks {
@@ -26,7 +26,7 @@ macro_rules! chunks {
             }
         }
 
-        /// The page, whose code has to be there. `page` tells pages of one kind apart.
+        /// The page, whose code must be loaded. `page` tells pages of one kind apart.
         fn view_of(chunk: Chunk, page: Page) -> AnyView {
             match chunk {
                 $(Chunk::$chunk => {
@@ -88,21 +88,21 @@ enum Progress {
 pub struct Chunks(RwSignal<Vec<(Chunk, Progress)>>);
 
 impl Chunks {
-    /// Makes them known to all pages.
+    /// Provides them to all pages.
     pub fn provide() {
         provide_context(Self(RwSignal::new(Vec::new())));
     }
 
     fn progress(self, chunk: Chunk) -> Option<Progress> {
         self.0.with(|all| {
-            let of_chunk = all.iter().find(|own| own.0 == chunk);
-            of_chunk.map(|own| own.1)
+            let of_chunk = all.iter().find(|(known, _)| *known == chunk);
+            of_chunk.map(|(_, progress)| *progress)
         })
     }
 
     fn set(self, chunk: Chunk, progress: Progress) {
         self.0.update(|all| {
-            all.retain(|own| own.0 != chunk);
+            all.retain(|(known, _)| *known != chunk);
             all.push((chunk, progress));
         });
     }
@@ -117,7 +117,7 @@ impl Chunks {
     }
 }
 
-/// A page, as soon as its code is there.
+/// A page, as soon as its code is loaded.
 #[component]
 pub fn PageOnDemand(
     page: Page,
@@ -142,17 +142,17 @@ pub fn PageOnDemand(
                 <StatePage
                     icon=IconName::Gone
                     title=Signal::derive(move || {
-                        let states = &i18n.texts().states;
+                        let states = i18n.texts().states();
                         if live.is_lost() { states.no_code_offline } else { states.no_code }.to_owned()
                     })
                     next=Signal::derive(move || {
-                        let states = &i18n.texts().states;
+                        let states = i18n.texts().states();
                         if live.is_lost() { states.no_code_offline_next } else { states.no_code_next }.to_owned()
                     })
                 >
                     <div class="acts">
                         <button class="btn primary" on:click=move |_| fetch()>
-                            {i18n.text(|t| t.states.try_again)}
+                            {i18n.text(|t| t.states().try_again)}
                         </button>
                     </div>
                 </StatePage>
@@ -166,7 +166,7 @@ pub fn PageOnDemand(
     }
 }
 
-/// The bar of a live session, as soon as its code is there; nothing before.
+/// The bar of a live session, as soon as its code is loaded; nothing before.
 #[component]
 pub fn SessionOnDemand() -> impl IntoView {
     let chunks = expect_context::<Chunks>();

@@ -5,14 +5,14 @@ use trainscope_web_kit::i18n::use_i18n;
 use trainscope_web_kit::prelude::*;
 use trainscope_web_kit::route;
 
-/// There is no page here.
+/// State page for an unknown address.
 #[component]
 pub fn NotFoundPage() -> impl IntoView {
     let i18n = use_i18n();
     view! {
         <NothingHere
-            title=i18n.label(|t| t.states.nowhere)
-            next=i18n.label(|t| t.states.nowhere_next)
+            title=i18n.label(|t| t.states().nowhere)
+            next=i18n.label(|t| t.states().nowhere_next)
         />
     }
 }
@@ -26,7 +26,7 @@ pub(super) fn NothingHere(title: Signal<String>, next: Signal<String>) -> impl I
             <StatePage icon=IconName::Gone title=title next=next>
                 <div class="acts">
                     <a class="btn primary" href=route::runs_href()>
-                        {i18n.text(|t| t.states.all_runs)}
+                        {i18n.text(|t| t.states().all_runs)}
                     </a>
                 </div>
             </StatePage>

@@ -1,4 +1,4 @@
-//! The pages of one run: says so if there is no such run, or if it is gone, and shows the page that was asked for.
+//! The pages of one run: a notice if the run is unknown or gone, otherwise the requested page.
 
 use trainscope_api::runs::{FileStatus, RunStatus};
 
@@ -17,7 +17,7 @@ use trainscope_web_kit::state::use_app_state;
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum PageState {
     Page(RunPage),
-    /// The overview of a run of which profiles alone were recorded.
+    /// The overview of a run with profiles only.
     ProfileAlone,
     NoSuchRun,
     Nowhere,
@@ -68,7 +68,9 @@ pub fn RunPages() -> impl IntoView {
         let run = name.get();
         let was_there = before.is_some_and(|(of, was_there)| *of == run && *was_there);
         let session = sessions.of_run(&run);
-        let is_open = session.as_ref().is_some_and(|own| !own.state.is_over());
+        let is_open = session
+            .as_ref()
+            .is_some_and(|session| !session.state.is_over());
         let is_debugger = shown.get() == PageState::Page(RunPage::Debugger);
         let may_attach = || found.get() == Some(RunStatus::Live);
         let is_there = was_there || is_open || (is_debugger && (session.is_some() || may_attach()));
@@ -88,8 +90,8 @@ pub fn RunPages() -> impl IntoView {
             PageState::NoSuchRun => {
                 view! {
                     <NothingHere
-                        title=Signal::derive(move || (i18n.texts().states.no_run)(&name.get()))
-                        next=i18n.label(|t| t.states.no_run_next)
+                        title=Signal::derive(move || (i18n.texts().states().no_run)(&name.get()))
+                        next=i18n.label(|t| t.states().no_run_next)
                     />
                 }
                     .into_any()
@@ -100,11 +102,11 @@ pub fn RunPages() -> impl IntoView {
                 <Note
                     kind=NoteKind::Warning
                     icon=IconName::Gone
-                    title=Signal::derive(move || (i18n.texts().states.gone)(&name.get()))
-                    next=i18n.label(|t| t.states.gone_next)
+                    title=Signal::derive(move || (i18n.texts().states().gone)(&name.get()))
+                    next=i18n.label(|t| t.states().gone_next)
                 >
                     <a class="link" href=route::runs_href()>
-                        {i18n.text(|t| t.states.all_runs)}
+                        {i18n.text(|t| t.states().all_runs)}
                     </a>
                 </Note>
             </div>

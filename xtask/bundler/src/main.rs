@@ -1,8 +1,8 @@
 //! The program in parts: what every page needs, and the code of each page, which the browser fetches when it is opened.
 //!
 //! Split points are functions with `#[wasm_split]` (`web/src/pages/chunks.rs`). The splitter reads the relocations that
-//! the linker leaves, and makes a part of what each set of pages has in common: some 250 of nine pages, most of them below
-//! 3 kB. They are joined into few files, for a request each would cost more than their bytes.
+//! the linker leaves, and makes a part of what each set of pages has in common: a thousand of sixteen pages, most of them below
+//! 1 kB. They are joined into few files, for a request each would cost more than their bytes.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
@@ -20,9 +20,9 @@ use wasmparser::{Parser, Payload};
 const LINK: &str = "__wasm_split.______________________.js";
 /// The page that is opened first: parts that it has in common with others are in a file of their own.
 const FIRST_PAGE: &str = "runs";
-/// Bytes of a part (before compression) that cost as much as one more request. With 60 kB, nine pages have seven files in
-/// common, and a page needs at most five of them; half of it doubles the number of requests for 3 % fewer bytes.
-const REQUEST_BYTES: usize = 60_000;
+/// Bytes of a part (before compression) that cost as much as one more request. With 30 kB a page needs at most eleven files
+/// of its code; with 60 kB eight, which are 2 % larger.
+const REQUEST_BYTES: usize = 30_000;
 
 /// Pages that need a part.
 type Pages = BTreeSet<String>;
@@ -158,14 +158,19 @@ fn write_files(
     is_named: bool,
 ) -> Result<()> {
     let mut modules = Vec::new();
+    let mut head: Option<Vec<u8>> = None;
     let mut bytes_of: BTreeMap<&Pages, usize> = BTreeMap::new();
     for (name, pages) in pages_of {
         let path = parts.join(name).with_extension("wasm");
         let part = fs::read(&path).with_context(|| path.display().to_string())?;
         let part = if is_named { part } else { plain(&part)? };
-        *bytes_of.entry(pages).or_default() += part.len();
-        modules.push((pages, part));
+        let (types, rest) = part.split_at(head_len(&part)?);
+        let head = head.get_or_insert_with(|| types.to_vec());
+        ensure!(head == types, "{name} does not begin like the other parts");
+        *bytes_of.entry(pages).or_default() += rest.len();
+        modules.push((pages, rest.to_vec()));
     }
+    let head = head.unwrap_or_default();
     let names = file_names(&bytes_of);
     let every: Vec<&str> = all_pages(&bytes_of);
     ensure!(every.len() < 32, "parts.js has a bit for each of 31 pages");
@@ -185,7 +190,7 @@ fn write_files(
             .entry(file)
             .or_default()
             .push((part.len(), bits(pages)));
-        files.entry(file).or_default().extend(part);
+        files.entry(file).or_insert_with(|| head.clone()).extend(part);
         for page in pages {
             files_of.entry(page).or_default().insert(file);
         }
@@ -195,9 +200,10 @@ fn write_files(
     }
     let (order, parts, pages) = (json!(every), json!(parts_of), json!(files_of));
     let text = format!(
-        "// Written by the build. Pages by their bits; bytes of the parts in each file, with the bits of the pages that need\n\
-         // them; files of each page.\n\
-         export const order = {order};\nexport const parts = {parts};\nexport const pages = {pages};\n"
+        "// Written by the build. Pages by their bits; bytes of the beginning that all parts share, which each file begins\n\
+         // with; bytes of the rest of each part in each file, with the bits of the pages that need it; files of each page.\n\
+         export const order = {order};\nexport const head = {};\nexport const parts = {parts};\nexport const pages = {pages};\n",
+        head.len()
     );
     fs::write(out.join("packs.js"), text)?;
     write_link(&every, out)
@@ -210,6 +216,17 @@ fn all_pages<'a>(bytes_of: &BTreeMap<&'a Pages, usize>) -> Vec<&'a str> {
         .flat_map(|pages| pages.iter().map(String::as_str))
         .collect();
     names.into_iter().collect()
+}
+
+/// Bytes of the beginning of a module with its types. The splitter gives every part the types of the whole program, which
+/// made up to two thirds of a file.
+fn head_len(module: &[u8]) -> Result<usize> {
+    for payload in Parser::new(0).parse_all(module) {
+        if let Payload::TypeSection(types) = payload? {
+            return Ok(usize::try_from(types.range().end)?);
+        }
+    }
+    bail!("a part has no types")
 }
 
 /// A module without what its readers do not need: names, and the linker's notes.

@@ -676,7 +676,7 @@ def without_line(node: Any, note: Note | None, lines: Lines | None) -> str:
         return ""
     if is_compiled(node):
         return "torch.compile gives no lines"
-    return "its step was not looked at" if lines is None else lines.reason or "it was not called in this thread"
+    return "its step was not sampled" if lines is None else lines.reason or "it was not called in this thread"
 
 
 

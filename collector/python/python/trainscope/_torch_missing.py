@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def has_activation(watch: Watch, name: str, module: nn.Module) -> bool:
-    """True if a module is expected to return an activation; after the first looked-at step, if it was called."""
+    """True if a module is expected to return an activation; after the first sampled step, if it was called."""
     # Containers have no forward pass.
     if isinstance(module, torch.jit.ScriptModule) or not watch._is_leaf(module):
         return False
@@ -40,7 +40,7 @@ def sentences_of(watch: Watch) -> list[str]:
             sentences.append(f"{prefix}{name} is computed lazily on {parameter.device}: not read.")
         elif is_freed(parameter):
             sentences.append(f"{prefix}{name} has no memory at the moment.")
-    sentences += [f"{name} had no gradient at the last looked-at update." for name in watch._without_gradient]
+    sentences += [f"{name} had no gradient at the last sampled update." for name in watch._without_gradient]
     sentences += [f'No tensor is called "{text}".' for text in watch._selection.unmatched(watch.names())]
     if watch._activations and watch._update_step >= 0:
         sentences += _without_activation(watch, model)

@@ -36,7 +36,7 @@ from trainscope._torch_hooks import Hook
 from trainscope._torch_lines import Lines
 
 MAX_SEARCHES = 6
-"""Losses that are not finite whose graph is searched, and looked-at steps that are wanted because of them."""
+"""Losses that are not finite whose graph is searched, and sampled steps that are wanted because of them."""
 
 MAX_FINDINGS = 8
 """Facts of operations that are recorded."""
@@ -79,7 +79,7 @@ class _Flag(NamedTuple):
 
 
 class NotFinite(_torch_calls.Listener):
-    """Watches the losses of all backward passes of a run, and at looked-at steps the gradients of each function.
+    """Watches the losses of all backward passes of a run, and at sampled steps the gradients of each function.
 
     Of a loss on the processor one number is read. On a device a flag is copied without waiting and read a step later:
     then the step that follows is looked at. `waits`: a loss on a device is read at once.
@@ -136,7 +136,7 @@ class NotFinite(_torch_calls.Listener):
 
     @guarded
     def before_model(self, modules: Iterable[tuple[str, Any]], args: Any, kwargs: Mapping[str, Any]) -> None:
-        """Begins to note lines: a looked-at forward pass for the training is about to begin."""
+        """Begins to note lines: a sampled forward pass for the training is about to begin."""
         self._is_looked = True
         if self._is_done and self._findings >= MAX_FINDINGS:
             return
@@ -148,7 +148,7 @@ class NotFinite(_torch_calls.Listener):
 
     @guarded
     def after_module(self, outputs: list[torch.Tensor]) -> None:
-        """Looks for NaN in the outputs of a module that are in memory, in a looked-at forward pass."""
+        """Looks for NaN in the outputs of a module that are in memory, in a sampled forward pass."""
         if not self._is_looked or self._output is not None or self._findings >= MAX_FINDINGS:
             return
         for tensor in outputs:
@@ -162,7 +162,7 @@ class NotFinite(_torch_calls.Listener):
 
     @guarded
     def before_backward(self, roots: tuple[Any, ...]) -> None:
-        """Looks at the losses, and at a looked-at step hooks the functions that lead to them."""
+        """Looks at the losses, and at a sampled step hooks the functions that lead to them."""
         self.lines.leave()
         if torch._C._functorch.peek_interpreter_stack() is not None or is_capturing() or torch.compiler.is_compiling():
             return
@@ -326,7 +326,7 @@ class NotFinite(_torch_calls.Listener):
             event.record(torch.cuda.current_stream(numbers.device))
             self._flags.append(_Flag(host, event, edges, self._run._step()))
         elif numbers.device.type != "cuda" and edges is not None:
-            # Without an event that is known to work, waiting is the only safe way: at looked-at steps only.
+            # Without an event that is known to work, waiting is the only safe way: at sampled steps only.
             self._take(_Flag(numbers.cpu(), None, edges, self._run._step()))
 
     def _read_flags(self, wait: bool = False) -> None:

@@ -1,6 +1,6 @@
 """Recorder of the program that trains: its loss, what it reaches, its optimizers, modes, settings and batches.
 
-The first backward passes are looked at, and those of looked-at steps; on others some numbers are counted. Nothing of
+The first backward passes are looked at, and those of sampled steps; on others some numbers are counted. Nothing of
 the training is changed or kept.
 """
 
@@ -45,7 +45,7 @@ FIRST_PASSES = 6
 """Backward passes from the first on that are looked at."""
 
 LOOKS_READ = 12
-"""Looked-at steps, at which everything is read, before it is every fourth one: what changes late changes for long."""
+"""Sampled steps, at which everything is read, before it is every fourth one: what changes late changes for long."""
 
 MAX_PASSES_OF_STEP = 4
 """Backward passes of one step that are looked at."""
@@ -104,7 +104,7 @@ class Model:
         self.updates = self.in_evaluation = self.partly = 0
         self.mode: tuple[bool, str, str] | None = None
         self.place: Place = None
-        # The looked-at step of the last look, how many there were, and whether everything is read in this one.
+        # The sampled step of the last look, how many there were, and whether everything is read in this one.
         self._look_step, self._looks = -1, 0
         self.is_read = True
 
@@ -238,7 +238,7 @@ class Program(_torch_calls.Listener):
     def _put_environment(self) -> None:
         self._facts.put("environment", "", {}, _environment.texts() | self._commit)
 
-    # The forward pass of a looked-at step.
+    # The forward pass of a sampled step.
 
     @guarded
     def before_model(self, watch: Watch, module: nn.Module, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> None:

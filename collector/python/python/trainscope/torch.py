@@ -1,4 +1,4 @@
-"""Watch of a PyTorch model: its weights, gradients and activations, by hooks that exist on looked-at steps only."""
+"""Watch of a PyTorch model: its weights, gradients and activations, by hooks that exist on sampled steps only."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ __all__ = ["Watch", "graph_of"]
 Item = tuple[str, str, torch.Tensor]
 
 LOOKS_BEFORE_NOTE = 3
-"""Looked-at updates after which it is noted what is not seen: as many as are looked at first by default."""
+"""Sampled updates after which the unseen tensors are noted: the number of steps sampled first by default."""
 
 PASSES_BEFORE_WARNING = 10
 """Forward passes of a training without any update that are worth a warning at its end."""
@@ -68,7 +68,7 @@ _WATCHES: weakref.WeakSet[Watch] = weakref.WeakSet()
 
 
 class Watch:
-    """Statistics of the weights, gradients and activations of a model, on looked-at steps. `Run.watch` makes it.
+    """Statistics of the weights, gradients and activations of a model, on sampled steps. `Run.watch` makes it.
 
     Names are those of the parameters (`fc1.weight`, `fc1.weight.grad`) and of the modules (`fc1`; `fc1:1` is the second
     tensor that it returns, `fc1#2` its second call in one pass). A second model with the same names gets the name of
@@ -120,7 +120,7 @@ class Watch:
         # The highest of them, also of optimizers that are gone.
         self._made = 0
         self._has_updated = False
-        # Step that is now; looked-at step whose update is to come, and the one before it; step of the last update.
+        # Step that is now; sampled step whose update is to come, and the one before it; step of the last update.
         self._step, self._look_step, self._last_look, self._update_step = -1, -1, -1, -1
         # Parameters, by identity, that were read in the step of the last reading.
         self._read_step, self._read_now = -1, set[int]()
@@ -132,7 +132,7 @@ class Watch:
         # Modules that call no other although they have children.
         self._inner_leaves: weakref.WeakSet[nn.Module] = weakref.WeakSet()
         self._is_traced = False
-        # A forward pass of the model is under way; one was made in the looked-at step.
+        # A forward pass of the model is under way; one was made in the sampled step.
         self._is_forward = self._has_forward = False
         self._starts: dict[str, int] = {}
         self._forward_hooks = ModuleHooks()
@@ -149,7 +149,7 @@ class Watch:
         self._is_fired = self._is_late = False
         self._fired_step, self._gate_step = 0, -1
         self._found_inf: torch.Tensor | None = None
-        # Looked-at updates; forward passes for the training that were seen; compilations before this watch.
+        # Sampled updates; forward passes for the training that were seen; compilations before this watch.
         self._looked, self._passes, self._compilations = 0, 0, compilations()
         self._has_noted = False
         # An adapter records the loss itself, with the step of its framework.
@@ -182,7 +182,7 @@ class Watch:
         return self._model()
 
     def names(self) -> list[str]:
-        """Names of the tensors that are recorded on looked-at steps, in the order of the model. Costs 1 µs a tensor.
+        """Names of the tensors that are recorded on sampled steps, in the order of the model. Costs 1 µs a tensor.
 
         Before the first of them, also of activations of modules that are never called.
         """
@@ -201,7 +201,7 @@ class Watch:
     def missing(self) -> list[str]:
         """Sentences that say which tensors are not seen, and why. Empty if all are.
 
-        After three looked-at updates they become a note of the run.
+        After three sampled updates they become a note of the run.
         """
         return sentences_of(self)
 
@@ -230,7 +230,7 @@ class Watch:
 
     @guarded
     def before_update(self, step: int, scale: float = 1.0, optimizer: Optimizer | None = None) -> None:
-        """Reads weights and gradients, on a looked-at step, or if such a step has begun since the last update.
+        """Reads weights and gradients, on a sampled step, or if such a step has begun since the last update.
 
         scale: statistics of gradients are multiplied by it. optimizer: only what it holds is read, and what none holds.
         """

@@ -31,7 +31,7 @@ def update(model: nn.Module, optimizer: torch.optim.Optimizer) -> None:
 
 
 def steps(folder: Path) -> dict[str, list[int]]:
-    """Looked-at steps of each tensor; each is recorded once."""
+    """Sampled steps of each tensor; each is recorded once."""
     rows = statistics(folder)
     assert {row["times"] for of_steps in rows.values() for row in of_steps.values()} <= {1}
     return {name: sorted(of_steps) for name, of_steps in rows.items()}

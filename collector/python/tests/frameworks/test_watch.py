@@ -499,7 +499,7 @@ def test_a_parameter_without_a_gradient_is_named_as_missing(tmp_path: Path) -> N
         assert watch is not None
         model["used"](torch.randn(2, 4)).sum().backward()
         optimizer.step()
-        assert watch.missing() == ["unused.weight had no gradient at the last looked-at update."]
+        assert watch.missing() == ["unused.weight had no gradient at the last sampled update."]
     rows = statistics(tmp_path)
     assert "used" in rows and "unused.weight" in rows and "unused.weight.grad" not in rows
 

@@ -167,7 +167,7 @@ def test_what_is_not_seen_is_noted_after_three_looks(tmp_path: Path) -> None:
             optimizer.step()
             assert run.flush()
             assert len(notes(tmp_path)) == (0 if number < 2 else 6)
-    assert notes(tmp_path)[0] == "watch: unused0.weight had no gradient at the last looked-at update."
+    assert notes(tmp_path)[0] == "watch: unused0.weight had no gradient at the last sampled update."
     assert notes(tmp_path)[-1] == "watch: 3 more are not seen: `missing()` of the watch names them."
 
 

@@ -1,4 +1,4 @@
-//! Figures of a landscape: the end of the training, the least loss, the size of the basin, the path.
+//! Figures of a landscape: the end of the training, the lowest loss, the size of the basin, the path.
 
 use std::f64::consts::TAU;
 
@@ -52,7 +52,7 @@ pub(super) struct Hill {
 pub struct Figures {
     /// End of the training and its recorded loss.
     pub end: Option<(Point, f64)>,
-    /// The least loss of the grid; `None` if none is finite.
+    /// The lowest loss of the grid; `None` if none is finite.
     pub least: Option<Spot>,
     /// Length of the path; `None` without one.
     pub path_length: Option<f64>,

@@ -157,7 +157,7 @@ fn plain(figures: &Figures) -> Conclusion {
             format!("终点的损失为 {}。", brief(loss)),
         ),
         (None, _, Some(least)) => (
-            format!("The least loss of this plane is {}.", brief(least.loss)),
+            format!("The lowest loss in this plane is {}.", brief(least.loss)),
             format!("该平面的最小损失为 {}。", brief(least.loss)),
         ),
         (None, _, None) => (

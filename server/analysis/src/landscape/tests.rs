@@ -347,7 +347,7 @@ fn the_first_rule_that_holds_makes_the_sentence() {
     );
     let slope = concluded(&landscape(grid, |x, _| 3.0 - x, &path));
     assert!(slope.sentence.en.contains("at the border"), "{slope:?}");
-    // The least loss at the border is no less than that at the end: a flat surface is no slope.
+    // The lowest loss at the border is no less than that at the end: a flat surface is no slope.
     let flat = concluded(&landscape(grid, |_, _| 2.0, &path));
     assert_eq!(flat.sentence.en, "The loss at the end is 2.");
     let hill = |x: f64, y: f64| bowl(x, y) + 2.0 * (-((x + 0.6) / 0.08).powi(2)).exp();

@@ -8,7 +8,7 @@ use trainscope_api::paths;
 use super::ClientError;
 use super::profiles::{bytes_of_query, of_query};
 
-/// Runs against one of them.
+/// Comparison of runs with one of them.
 pub async fn compare(query: &CompareQuery) -> Result<Comparison, ClientError> {
     of_query(paths::COMPARE, query).await
 }

@@ -145,14 +145,14 @@ mod tests {
         };
         let mut found = pairs(serde_json::to_value(&query).unwrap());
         found.sort();
-        let own = |key: &str, text: &str| (key.to_owned(), text.to_owned());
+        let pair = |key: &str, text: &str| (key.to_owned(), text.to_owned());
         let wanted = [
-            own("by", "shape"),
-            own("filter", "type:conv"),
-            own("from", "0"),
-            own("rank", "3"),
-            own("run", "a/b"),
-            own("since_step", "-1"),
+            pair("by", "shape"),
+            pair("filter", "type:conv"),
+            pair("from", "0"),
+            pair("rank", "3"),
+            pair("run", "a/b"),
+            pair("since_step", "-1"),
         ];
         assert_eq!(found, wanted);
     }

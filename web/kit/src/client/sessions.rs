@@ -35,12 +35,12 @@ async fn items(path: &str, query: &SessionItemsQuery) -> Result<SessionItems, Cl
     get(path, &pairs).await
 }
 
-/// Gives a command to a training; the session after it.
+/// Gives a command to a training, and returns the session after it.
 pub async fn session_command(command: &CommandRequest) -> Result<Session, ClientError> {
     send(Request::post(&url(paths::SESSION_COMMAND)), command).await
 }
 
-/// Asks a training that runs to connect.
+/// Asks a running training to connect.
 pub async fn session_attach(request: &AttachRequest) -> Result<AttachAnswer, ClientError> {
     send(Request::post(&url(paths::SESSION_ATTACH)), request).await
 }

@@ -30,7 +30,7 @@ pub async fn pipeline_kinds() -> Result<PipelineKinds, ClientError> {
     get(paths::TABLE_PIPELINES, &[]).await
 }
 
-/// Parameters that move a result.
+/// Influence of parameters on a result.
 pub async fn importance(request: &ImportanceRequest) -> Result<ImportanceAnswer, ClientError> {
     send(Request::post(&url(paths::IMPORTANCE)), request).await
 }

@@ -41,7 +41,7 @@ pub use tags::{SeriesId, TagEntry};
 
 /// Minimum interval of requests for tag lists while runs grow.
 const TAGS_PAUSE: Duration = Duration::from_secs(5);
-/// Longest time that other cards and the left panel wait for the first card.
+/// Maximum wait of other cards and the left panel for the first card.
 const PATIENCE: Duration = Duration::from_millis(500);
 
 /// Selectable roles with their words in the URL.
@@ -103,9 +103,9 @@ impl Browse {
         let url = use_url_state();
         let state = use_app_state();
         let run = use_run();
-        let own = Memo::new(move |_| run.get().unwrap_or_default());
-        let (shown, hidden) = shown::chosen_runs(url, own);
-        draw_together(own, shown, hidden);
+        let page_run = Memo::new(move |_| run.get().unwrap_or_default());
+        let (shown, hidden) = shown::chosen_runs(url, page_run);
+        draw_together(page_run, shown, hidden);
         keep_tags(shown, state);
         let filter_text = url.param("q");
         let filter_text = Memo::new(move |_| filter_text.get().unwrap_or_default());
@@ -142,7 +142,7 @@ impl Browse {
         let pins = Memo::new(move |_| notes.pinned());
         let browse = Self {
             url,
-            own,
+            own: page_run,
             shown,
             hidden,
             baseline: url.param("baseline"),
@@ -154,7 +154,7 @@ impl Browse {
             names,
             entries,
             passing,
-            cards: Memo::new(move |_| Arc::new(cards(own, selection, entries, passing, pins))),
+            cards: Memo::new(move |_| Arc::new(cards(page_run, selection, entries, passing, pins))),
             is_loaded: Memo::new(move |_| {
                 let shown = shown.get();
                 state.with_tags(|tags| shown.iter().all(|run| tags.contains_key(run)))
@@ -206,7 +206,7 @@ impl Browse {
         })
     }
 
-    /// Short name of a run: its last segment, and as many before it as make it unique in the list; reactive.
+    /// Short name of a run: its last segment, with earlier ones until it is unique in the list; reactive.
     pub fn name_of(self, run: &str) -> String {
         self.names.with(|names| name_among(names, run))
     }
@@ -244,7 +244,7 @@ impl Browse {
             .set_list("tags", &selection.to_items(), History::Push);
     }
 
-    /// Pins or unpins a tag; stored beside the runs.
+    /// Pins or unpins a tag; stored next to the runs.
     pub fn toggle_pin(self, tag: &str) {
         let mut pins = self.pins.get_untracked();
         if pins.iter().any(|pin| pin == tag) {
@@ -256,16 +256,16 @@ impl Browse {
     }
 }
 
-/// Pinned tags first, then those of the page's run, then those of its neighbours only; losses before others, and clocks last;
-/// otherwise in tree order.
+/// Pinned tags first, then those of the page's run, then those of its neighbours only; losses before others, and clocks
+/// last; otherwise in tree order.
 fn cards(
-    own: Memo<String>,
+    page_run: Memo<String>,
     selection: Memo<Selection>,
     entries: Memo<Arc<Vec<TagEntry>>>,
     passing: Memo<Arc<Vec<usize>>>,
     pins: Memo<Vec<String>>,
 ) -> Vec<String> {
-    let (own, selection, pins) = (own.get(), selection.get(), pins.get());
+    let (page_run, selection, pins) = (page_run.get(), selection.get(), pins.get());
     entries.with(|entries| {
         passing.with(|passing| {
             let passing = passing.iter().filter_map(|&index| entries.get(index));
@@ -273,7 +273,7 @@ fn cards(
             // Stable, so that equal ones keep their order.
             ticked.sort_by_cached_key(|entry| {
                 let pin = pins.iter().position(|pin| *pin == entry.tag);
-                let is_foreign = entry.series.iter().all(|id| id.run != own);
+                let is_foreign = entry.series.iter().all(|id| id.run != page_run);
                 (
                     pin.unwrap_or(usize::MAX),
                     is_foreign,
@@ -292,16 +292,20 @@ fn name_among(names: &BTreeMap<String, String>, run: &str) -> String {
 
 /// Assigns unique hues to the runs of the page while it is open: among all listed runs, so that showing one changes no
 /// other; among the displayed runs alone, if there are more listed runs than hues.
-fn draw_together(own: Memo<String>, shown: RunNames, hidden: RunNames) {
+fn draw_together(page_run: Memo<String>, shown: RunNames, hidden: RunNames) {
     let colours = use_run_colours();
     Effect::new(move || {
-        let (own, shown, hidden) = (own.get(), shown.get(), hidden.get());
+        let (page_run, shown, hidden) = (page_run.get(), shown.get(), hidden.get());
         let mut runs: Vec<String> = shown.to_vec();
         if shown.len() + hidden.len() <= usize::from(COLOURS) {
             runs.extend(hidden.iter().cloned());
         }
         // The page's run keeps its colour. Displaying others does not change their order.
-        runs.sort_by(|a, b| (*a != own).cmp(&(*b != own)).then_with(|| natural(a, b)));
+        runs.sort_by(|a, b| {
+            (*a != page_run)
+                .cmp(&(*b != page_run))
+                .then_with(|| natural(a, b))
+        });
         colours.draw_together(runs);
     });
     on_cleanup(move || colours.draw_together(Vec::new()));

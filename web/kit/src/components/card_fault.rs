@@ -3,7 +3,7 @@
 use crate::i18n::use_i18n;
 use crate::prelude::*;
 
-/// Shows that the picture is outdated, or that there is none.
+/// Shows that the picture is outdated or missing.
 #[component]
 pub fn CardFault(
     /// True if the last request failed.
@@ -15,7 +15,7 @@ pub fn CardFault(
 ) -> impl IntoView {
     let i18n = use_i18n();
     let text = Memo::new(move |_| {
-        let texts = &i18n.texts().scalars;
+        let texts = i18n.texts().scalars();
         let text = || {
             if is_drawn.get() {
                 texts.card_failed

@@ -1,5 +1,5 @@
-//! Grid of cards of which only the rows in view and one more on each side are created, so that only they send requests
-//! and draw. At first only those in view are created, for a fast first paint.
+//! Grid of cards. Only the rows in view and one more on each side are created: only they send requests and draw. At
+//! first only those in view are created, for a fast first paint.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -77,9 +77,9 @@ impl Place {
 pub type MakeCard = Callback<Place, AnyView>;
 
 const GAP: f64 = 12.0;
-const LEAST_WIDTH: f64 = 280.0;
-const LEAST_HEIGHT: f64 = 260.0;
-const MOST_HEIGHT: f64 = 420.0;
+const MIN_WIDTH: f64 = 280.0;
+const MIN_HEIGHT: f64 = 260.0;
+const MAX_HEIGHT: f64 = 420.0;
 const SMALL_WIDTH: f64 = 220.0;
 const SMALL_HEIGHT: f64 = 180.0;
 /// Number of spare rows above and below the view, created after a delay.
@@ -113,13 +113,13 @@ impl Layout {
         };
         let (most, least_width, rows) = match size {
             CardSize::Small => (most + 1, SMALL_WIDTH, 3.0),
-            CardSize::Medium => (most, LEAST_WIDTH, 2.0),
-            CardSize::Large => (1, LEAST_WIDTH, 1.0),
+            CardSize::Medium => (most, MIN_WIDTH, 2.0),
+            CardSize::Large => (1, MIN_WIDTH, 1.0),
         };
         let heights = match size {
-            CardSize::Small => (SMALL_HEIGHT, LEAST_HEIGHT),
-            CardSize::Medium => (LEAST_HEIGHT, MOST_HEIGHT),
-            CardSize::Large => (LEAST_HEIGHT, 2.0 * MOST_HEIGHT),
+            CardSize::Small => (SMALL_HEIGHT, MIN_HEIGHT),
+            CardSize::Medium => (MIN_HEIGHT, MAX_HEIGHT),
+            CardSize::Large => (MIN_HEIGHT, 2.0 * MAX_HEIGHT),
         };
         // A panel at the right may leave less room than the window suggests.
         let columns = most.min(whole(width / least_width)).max(1);
@@ -172,11 +172,11 @@ pub fn CardGrid(
     size: Signal<CardSize>,
     /// True once the first card has been drawn; no other is created before.
     is_first_drawn: Signal<bool>,
-    /// True if cards are only as high as their content, up to the height of their size. All of them are created then,
-    /// so that there must be few.
+    /// True if cards have the height of their content, up to that of their size. All are created then: there must be
+    /// few.
     #[prop(optional, into)]
     fits: Signal<bool>,
-    /// Changes when something beside the cards opens or closes.
+    /// Changes when something next to the cards opens or closes.
     #[prop(into)]
     beside: Signal<bool>,
     /// Called with the cards in view, whenever they change.
@@ -302,7 +302,7 @@ pub fn CardGrid(
         format!("{:.0}px", GAP + rows * layout.get().row_height())
     };
     let card_height = move || match full.get() {
-        Some(_) => format!("{:.0}px", (view_at.get().2 - 2.0 * GAP).max(LEAST_HEIGHT)),
+        Some(_) => format!("{:.0}px", (view_at.get().2 - 2.0 * GAP).max(MIN_HEIGHT)),
         None => format!("{:.0}px", layout.get().card_height),
     };
     let columns = move || {
@@ -321,11 +321,11 @@ pub fn CardGrid(
         }
     });
     let card = move |tag: String| {
-        let own = tag.clone();
+        let name = tag.clone();
         card.run(Place {
             tag,
             width: card_width,
-            is_in_view: Memo::new(move |_| in_view.with(|tags| tags.contains(&own))),
+            is_in_view: Memo::new(move |_| in_view.with(|tags| tags.contains(&name))),
         })
     };
     // A link to a tag scrolls its card into view once there are cards.
@@ -413,7 +413,7 @@ fn in_batches(wanted: Memo<Vec<String>>, is_first_drawn: Signal<bool>) -> RwSign
     made
 }
 
-/// Existing cards among the wanted ones, and the first new ones: at most `batch`, or one if there is none yet.
+/// Existing cards among the wanted ones, and the first new ones: at most `batch`, or a single one at first.
 fn next_batch(before: &[String], mut wanted: Vec<String>, batch: usize) -> Vec<String> {
     let is_there = |tag: &String| before.contains(tag);
     let least = usize::from(!wanted.iter().any(is_there));

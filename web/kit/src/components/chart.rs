@@ -91,7 +91,7 @@ pub struct ChartEvents {
     pub hover: Callback<Option<f64>>,
     /// A dragged range.
     pub select: Callback<(f64, f64)>,
-    /// A range that the wheel or a drag moves the view to, with more to come.
+    /// A range of the view during a wheel or drag gesture.
     pub view: Callback<(f64, f64)>,
     /// A double click, to show everything.
     pub fit: Callback<()>,

@@ -86,7 +86,7 @@ pub fn TextField(
     /// Example of a value.
     #[prop(optional)]
     placeholder: Option<&'static str>,
-    /// Longest text, in characters.
+    /// Maximum length of the text, in characters.
     #[prop(optional)]
     maxlength: Option<usize>,
 ) -> impl IntoView {
@@ -158,7 +158,7 @@ where
     }
 }
 
-/// The button by which a card fills the page, or is a card again.
+/// The button that makes a card fill the page, and back.
 #[component]
 pub fn FullButton(
     /// True if the card fills the page.
@@ -177,7 +177,7 @@ pub fn FullButton(
         }
     };
     let label = move || {
-        let texts = &i18n.texts().scalars;
+        let texts = i18n.texts().scalars();
         if is_full.get() {
             texts.small.to_owned()
         } else {

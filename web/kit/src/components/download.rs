@@ -7,8 +7,8 @@ use web_sys::{Blob, HtmlCanvasElement, HtmlImageElement};
 use super::chart::{blank, encode};
 use crate::prelude::*;
 
-/// Longest side of a canvas that browsers can draw, pixels.
-const MOST_PIXELS: f64 = 16_000.0;
+/// Maximum side of a canvas in browsers, pixels.
+const MAX_PIXELS: f64 = 16_000.0;
 
 /// Downloads a text.
 pub fn download(text: &str, media_type: &str, name: &str) {
@@ -28,7 +28,7 @@ pub fn download_png(svg: &str, name: String) {
     let (drawn, source) = (image.clone(), address.clone());
     let on_load = Closure::once_into_js(move || {
         let (width, height) = (f64::from(drawn.width()), f64::from(drawn.height()));
-        let scale = 2.0_f64.min(MOST_PIXELS / width.max(height).max(1.0));
+        let scale = 2.0_f64.min(MAX_PIXELS / width.max(height).max(1.0));
         if let Some(canvas) = canvas_of(&drawn, width * scale, height * scale) {
             encode(&canvas, move |blob| save(&blob, &name));
         }
@@ -42,7 +42,7 @@ fn canvas_of(image: &HtmlImageElement, width: f64, height: f64) -> Option<HtmlCa
     #[expect(
         clippy::cast_possible_truncation,
         clippy::cast_sign_loss,
-        reason = "sides of a picture, at most MOST_PIXELS"
+        reason = "sides of a picture, at most MAX_PIXELS"
     )]
     let (canvas, context) = blank(width as u32, height as u32)?;
     context
@@ -78,7 +78,7 @@ pub fn save(blob: &Blob, name: &str) {
         link.set_download(name);
         link.click();
     }
-    // The download keeps its own reference from the click on.
+    // The download keeps a reference since the click.
     release(&address);
 }
 

@@ -1,5 +1,4 @@
-//! Pictures at other sizes than their own: smooth where they are made smaller, which leaves text legible; with square pixels
-//! where they are made larger.
+//! Pictures at other sizes: smooth if reduced, which leaves text legible; with square pixels if enlarged.
 
 use web_sys::HtmlImageElement;
 

@@ -1,10 +1,10 @@
-//! Names of operators and slices in a narrow place: the middle is cut, since paths begin alike and end with what differs.
+//! Names of operators and slices in a narrow place: the middle is cut, because paths start alike and differ at the end.
 
 use trainscope_charts::label::halves;
 
 use crate::prelude::*;
 
-/// A name of which the end stays, inside of an element that gives it a width.
+/// A name that keeps its end; the element around it limits its width.
 pub fn long_name(text: &str) -> AnyView {
     let (start, end) = halves(text);
     let (start, end) = (start.to_owned(), end.to_owned());

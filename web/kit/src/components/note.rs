@@ -12,7 +12,7 @@ pub enum NoteKind {
     Warning,
 }
 
-/// A note: a fact in bold, what to do, and at most one action as children.
+/// A note: a fact in bold, the remedy, and at most one action as children.
 #[component]
 pub fn Note(
     /// Prominence.

@@ -1,4 +1,4 @@
-//! Fields of what people note about a run: tags, colour, note.
+//! Fields for notes about a run: tags, colour, note.
 
 use trainscope_api::notebook::{MAX_COLOUR, MAX_NOTE_CHARS, RunNotes};
 
@@ -7,7 +7,7 @@ use crate::notebook::use_notebook;
 use crate::prelude::*;
 use crate::run_colour::{RunColour, use_run_colours};
 
-/// The fields of a run's panel. What is typed is kept when the field is left.
+/// The fields of a run's panel. Input is stored when its field is left.
 #[component]
 pub fn NoteFields(run: StoredValue<String>) -> impl IntoView {
     let notebook = use_notebook();
@@ -37,7 +37,7 @@ pub fn NoteFields(run: StoredValue<String>) -> impl IntoView {
                     type="button"
                     class="colour"
                     aria-pressed=move || is_own().to_string()
-                    aria-label=move || format!("{} {number}", i18n.texts().runs.colour_label)
+                    aria-label=move || format!("{} {number}", i18n.texts().runs().colour_label)
                     on:click=press
                 >
                     <i class=colour.chip_class()></i>
@@ -47,7 +47,7 @@ pub fn NoteFields(run: StoredValue<String>) -> impl IntoView {
         .collect_view();
     view! {
         <label class="field-label">
-            <span class="small ink2">{i18n.text(|t| t.runs.tags_label)}</span>
+            <span class="small ink2">{i18n.text(|t| t.runs().tags_label)}</span>
             <input
                 class="field"
                 type="text"
@@ -57,11 +57,11 @@ pub fn NoteFields(run: StoredValue<String>) -> impl IntoView {
             />
         </label>
         <fieldset class="colours">
-            <legend class="small ink2">{i18n.text(|t| t.runs.colour_label)}</legend>
+            <legend class="small ink2">{i18n.text(|t| t.runs().colour_label)}</legend>
             {colours}
         </fieldset>
         <label class="field-label">
-            <span class="small ink2">{i18n.text(|t| t.runs.note_label)}</span>
+            <span class="small ink2">{i18n.text(|t| t.runs().note_label)}</span>
             <textarea
                 class="field area"
                 name="note"

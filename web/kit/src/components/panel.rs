@@ -1,4 +1,4 @@
-//! The right panel: details open beside the content, never as a dialog over it.
+//! The right panel: details open next to the content, never as a dialog over it.
 
 use super::{IconButton, IconName};
 use crate::i18n::use_i18n;
@@ -34,7 +34,7 @@ pub fn RightPanel(
                 <span class="grow"></span>
                 <IconButton
                     icon=IconName::Close
-                    label=i18n.label(|t| t.frame.close)
+                    label=i18n.label(|t| t.frame().close)
                     on_press=move || on_close.run(())
                 />
             </div>

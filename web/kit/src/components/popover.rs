@@ -1,4 +1,4 @@
-//! A button with what it opens below itself: a press elsewhere or `Esc` closes it.
+//! A button with a panel below it: a press elsewhere or `Esc` closes the panel.
 
 use leptos::html;
 use wasm_bindgen::JsCast;
@@ -6,7 +6,7 @@ use wasm_bindgen::JsCast;
 use super::{Icon, IconName};
 use crate::prelude::*;
 
-/// A button and what hangs below it.
+/// A button and its panel.
 #[component]
 pub fn Popover(
     /// `true` while open.
@@ -17,13 +17,13 @@ pub fn Popover(
     /// Classes of the button.
     #[prop(default = "btn bare icon")]
     class: &'static str,
-    /// Classes of what opens.
+    /// Classes of the panel.
     #[prop(default = "popover")]
     panel_class: &'static str,
-    /// Role of what opens.
+    /// Role of the panel.
     #[prop(default = "dialog")]
     role: &'static str,
-    /// `true` to open over the page, where the surroundings of the button would cut it off.
+    /// `true` to open over the page, if the surroundings of the button would cut it off.
     #[prop(optional)]
     is_floating: bool,
     /// `true` to draw the button as pressed even when the popover is closed.
@@ -52,7 +52,7 @@ pub fn Popover(
     });
     on_cleanup(move || handle.remove());
     if is_floating {
-        // Scrolling would leave it behind.
+        // Scrolling would separate the panel from its button.
         let handle = window_event_listener(leptos::ev::wheel, move |event| {
             close_unless_inside(&event);
         });
@@ -100,17 +100,18 @@ pub fn Popover(
     }
 }
 
-/// Distance of what floats from the edges of the window and from its button, in pixels.
+/// Distance of the panel from the edges of the window and from its button, in pixels.
 const MARGIN: f64 = 4.0;
 
-/// Places a panel below its button, as close to its middle as the room in the window allows.
+/// Places a panel below the middle of its button, within the window.
 fn float(panel: &web_sys::HtmlElement, holder: &web_sys::HtmlElement) {
     let button = holder.get_bounding_client_rect();
     let size = panel.get_bounding_client_rect();
-    let pixels = |own: Result<wasm_bindgen::JsValue, _>| own.ok().and_then(|own| own.as_f64());
+    let pixels =
+        |value: Result<wasm_bindgen::JsValue, _>| value.ok().and_then(|value| value.as_f64());
     let width = pixels(window().inner_width()).unwrap_or_default();
     let height = pixels(window().inner_height()).unwrap_or_default();
-    let place = |wanted: f64, own: f64, all: f64| wanted.min(all - own - MARGIN).max(MARGIN);
+    let place = |wanted: f64, length: f64, all: f64| wanted.min(all - length - MARGIN).max(MARGIN);
     let middle = (button.left() + button.right() - size.width()) / 2.0;
     let left = place(middle, size.width(), width);
     let top = place(button.bottom() + MARGIN, size.height(), height);

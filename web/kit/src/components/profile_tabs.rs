@@ -1,5 +1,5 @@
-//! The tab bar of everything about profiles: views, data pipeline and timeline, with the choice of session, rank and steps.
-//! The choice is in the address, and the links of the tabs keep it.
+//! The tab bar of the pages about profiles: views, data pipeline and timeline, with the choice of session, rank and
+//! steps. The choice is in the address, and the links of the tabs keep it.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -10,7 +10,7 @@ use trainscope_format::Kind;
 use super::{Icon, IconName, Popover, StepRange};
 use crate::client;
 use crate::format;
-use crate::i18n::{ProfileTexts, use_i18n};
+use crate::i18n::{Texts, use_i18n};
 use crate::prelude::*;
 use crate::query::{Query, query};
 use crate::route::{self, RunPage, use_run};
@@ -105,11 +105,11 @@ impl ProfileTab {
         }
     }
 
-    const fn title(self, texts: &ProfileTexts) -> &'static str {
+    fn title(self, texts: Texts) -> &'static str {
         match self {
-            Self::View(view) => texts.views[view as usize],
-            Self::Pipeline => texts.pipeline,
-            Self::Timeline => texts.timeline,
+            Self::View(view) => texts.profile().views[view as usize],
+            Self::Pipeline => texts.titles().pipeline,
+            Self::Timeline => texts.titles().timeline,
         }
     }
 }
@@ -121,29 +121,30 @@ pub struct Profiles {
     pub run: Memo<String>,
     /// Sessions and ranks.
     pub list: Query<ProfileList>,
-    /// Session and rank of the address; without them, and without such ones, the newest session and its lowest rank.
+    /// Session and rank of the address; if they are missing there or in the run, the newest session and its lowest
+    /// rank.
     pub chosen: Memo<Option<Arc<ProfileEntry>>>,
     /// The query of every resource of the chosen profile.
     pub query: Memo<ProfileQuery>,
 }
 
 impl Profiles {
-    /// Follows the address, and asks for the list whenever the run grows.
+    /// Follows the address, and requests the list whenever the run grows.
     pub fn of_address() -> Self {
         let url = use_url_state();
         let run = use_run();
         let run = Memo::new(move |_| run.get().unwrap_or_default());
-        let own = Signal::derive(move || Arc::new(vec![run.get()]));
+        let runs = Signal::derive(move || Arc::new(vec![run.get()]));
         let ask = |run: String| async move { client::profile(&run).await };
         let list = query(move || Some(run.get()), ask)
             .cleared_with(move || run.get())
             .again_with_list()
-            .again_with_runs(own);
-        // A profile is read when its first resource is asked for; its facts are in the list then.
+            .again_with_runs(runs);
+        // A profile is read at the first request for one of its resources; its facts are in the list afterwards.
         Effect::new(move || {
             let is_reading = |list: &Arc<ProfileList>| {
                 let mut sessions = list.sessions.iter();
-                sessions.any(|own| own.state == ProfileState::Reading)
+                sessions.any(|entry| entry.state == ProfileState::Reading)
             };
             if list
                 .answer
@@ -159,11 +160,15 @@ impl Profiles {
             let rank: Option<u32> = rank.with(|text| text.as_ref()?.parse().ok());
             let list = list.answer.get()?;
             let first = list.sessions.first()?;
-            let has = |id: &String| list.sessions.iter().any(|own| own.session == *id);
+            let has = |id: &String| list.sessions.iter().any(|entry| entry.session == *id);
             let session = wanted.filter(has).unwrap_or_else(|| first.session.clone());
-            let own = || list.sessions.iter().filter(|own| own.session == session);
-            let of_rank = own().find(|own| Some(own.rank) == rank);
-            of_rank.or_else(|| own().next()).cloned().map(Arc::new)
+            let ranks = || {
+                list.sessions
+                    .iter()
+                    .filter(|entry| entry.session == session)
+            };
+            let of_rank = ranks().find(|entry| Some(entry.rank) == rank);
+            of_rank.or_else(|| ranks().next()).cloned().map(Arc::new)
         });
         let query = Memo::new(move |_| {
             let number = |text: Memo<Option<String>>| text.with(|text| text.as_ref()?.parse().ok());
@@ -187,15 +192,15 @@ impl Profiles {
     /// Run, session and rank of the address, whatever the steps; reactive.
     pub fn subject(self) -> (String, Option<String>, Option<u32>) {
         self.query
-            .with(|own| (own.run.clone(), own.session.clone(), own.rank))
+            .with(|query| (query.run.clone(), query.session.clone(), query.rank))
     }
 
     /// The session of the address, if the run does not have it; reactive.
     pub fn gone(self) -> Option<String> {
-        let wanted = self.query.with(|own| own.session.clone())?;
+        let wanted = self.query.with(|query| query.session.clone())?;
         let list = self.list.answer.get()?;
         let mut sessions = list.sessions.iter();
-        (!sessions.any(|own| own.session == wanted)).then_some(wanted)
+        (!sessions.any(|entry| entry.session == wanted)).then_some(wanted)
     }
 
     /// `true` once the run has a profile; reactive.
@@ -206,15 +211,15 @@ impl Profiles {
     /// `true` if the run has records of a kind; reactive.
     pub fn has_kind(self, kind: Kind) -> bool {
         let runs = use_app_state().runs;
-        self.run.with(|own| {
+        self.run.with(|name| {
             runs.with(|list| {
                 let mut runs = list.runs.iter();
-                runs.any(|run| run.id == *own && run.kinds.contains_key(kind.as_str()))
+                runs.any(|run| run.id == *name && run.kinds.contains_key(kind.as_str()))
             })
         })
     }
 
-    /// The address of a tab with what is chosen here, and with other keys changed; reactive.
+    /// The address of a tab with the current choices, and with other keys changed; reactive.
     pub fn tab_href(self, tab: ProfileTab, changes: &[(&str, Option<&str>)]) -> String {
         let view = match tab {
             ProfileTab::View(view) if view != ProfileView::Overview => Some(view.name()),
@@ -267,7 +272,9 @@ pub fn ProfileTabs(
     let tab = move |tab: ProfileTab| {
         let operators = move || {
             let is_own = tab == ProfileTab::View(ProfileView::Operators);
-            let count = profiles.chosen.with(|own| Some(own.as_ref()?.operators))?;
+            let count = profiles
+                .chosen
+                .with(|chosen| Some(chosen.as_ref()?.operators))?;
             (is_own && count > 0)
                 .then(|| view! { <span class="ink3">{format::count(count)}</span> })
         };
@@ -276,7 +283,7 @@ pub fn ProfileTabs(
                 href=move || profiles.tab_href(tab, &[])
                 aria-current=move || (current.get() == tab).then_some("page")
             >
-                {move || tab.title(i18n.texts().profile)}
+                {move || tab.title(i18n.texts())}
                 {operators}
             </a>
         }
@@ -285,8 +292,8 @@ pub fn ProfileTabs(
     move || {
         profiles.is_there().then(|| {
             view! {
-                <section class="ptabs" aria-label=i18n.text(|t| t.profile.recording)>
-                    <nav class="tabs" aria-label=i18n.text(|t| t.profile.title)>
+                <section class="ptabs" aria-label=i18n.text(|t| t.profile().recording)>
+                    <nav class="tabs" aria-label=i18n.text(|t| t.titles().profile)>
                         {ProfileTab::ALL.map(tab).into_iter().collect_view()}
                     </nav>
                     <span class="grow"></span>
@@ -309,10 +316,12 @@ pub fn ProfileTabs(
 fn StepsChoice(profiles: Profiles) -> impl IntoView {
     let i18n = use_i18n();
     let is_open = RwSignal::new(false);
-    let range = Memo::new(move |_| profiles.chosen.with(|own| own.as_ref()?.step_range));
+    let range = Memo::new(move |_| profiles.chosen.with(|chosen| chosen.as_ref()?.step_range));
     let whole = Signal::derive(move || range.get().unwrap_or_default());
     let chosen = Signal::derive(move || {
-        let (since, until) = profiles.query.with(|own| (own.since_step, own.until_step));
+        let (since, until) = profiles
+            .query
+            .with(|query| (query.since_step, query.until_step));
         (since.is_some() || until.is_some())
             .then(|| (since.unwrap_or(i64::MIN), until.unwrap_or(i64::MAX)))
     });
@@ -322,8 +331,8 @@ fn StepsChoice(profiles: Profiles) -> impl IntoView {
         let (since, until) = (since.clamp(first, last), until.clamp(first, last));
         format!("{} – {}", format::integer(since), format::integer(until))
     });
-    // A name begins with what is seen, for those who speak it.
-    let label = move || format!("{}: {}", text.get(), i18n.texts().profile.choose_steps);
+    // The label begins with the visible text, for control by voice.
+    let label = move || format!("{}: {}", text.get(), i18n.texts().profile().choose_steps);
     let face = move || {
         view! {
             <span class="val">{text}</span>
@@ -343,7 +352,7 @@ fn StepsChoice(profiles: Profiles) -> impl IntoView {
         has_many.then(|| {
             view! {
                 <span class="ctl">
-                    <span class="hide-narrow">{i18n.text(|t| t.profile.steps)}</span>
+                    <span class="hide-narrow">{i18n.text(|t| t.profile().steps)}</span>
                     <Popover
                         is_open
                         label=Signal::derive(label)
@@ -366,9 +375,9 @@ fn SessionChoice(profiles: Profiles) -> impl IntoView {
     let all = Memo::new(move |_| {
         let mut all: Vec<String> = Vec::new();
         let list = profiles.list.answer.get().unwrap_or_default();
-        for own in &list.sessions {
-            if !all.contains(&own.session) {
-                all.push(own.session.clone());
+        for entry in &list.sessions {
+            if !all.contains(&entry.session) {
+                all.push(entry.session.clone());
             }
         }
         all
@@ -376,7 +385,7 @@ fn SessionChoice(profiles: Profiles) -> impl IntoView {
     let now = Memo::new(move |_| {
         profiles
             .chosen
-            .with(|own| Some(own.as_ref()?.session.clone()))
+            .with(|chosen| Some(chosen.as_ref()?.session.clone()))
     });
     let on_choose = move |id: String| {
         let is_newest = all.with_untracked(|all| all.first() == Some(&id));
@@ -393,7 +402,7 @@ fn SessionChoice(profiles: Profiles) -> impl IntoView {
         let all = all.get();
         (all.len() > 1).then(|| {
             choice(
-                i18n.texts().profile.session,
+                i18n.texts().profile().session,
                 all,
                 now.get().as_deref(),
                 on_choose,
@@ -410,15 +419,17 @@ fn RankChoice(profiles: Profiles) -> impl IntoView {
         let list = profiles.list.answer.get().unwrap_or_default();
         let session = profiles
             .chosen
-            .with(|own| Some(own.as_ref()?.session.clone()));
-        let own = list.sessions.iter();
-        let own = own.filter(|own| Some(&own.session) == session.as_ref());
-        own.map(|own| own.rank.to_string()).collect::<Vec<_>>()
+            .with(|chosen| Some(chosen.as_ref()?.session.clone()));
+        let entries = list.sessions.iter();
+        let entries = entries.filter(|entry| Some(&entry.session) == session.as_ref());
+        entries
+            .map(|entry| entry.rank.to_string())
+            .collect::<Vec<_>>()
     });
     let now = Memo::new(move |_| {
         profiles
             .chosen
-            .with(|own| Some(own.as_ref()?.rank.to_string()))
+            .with(|chosen| Some(chosen.as_ref()?.rank.to_string()))
     });
     let on_choose = move |rank: String| {
         let is_lowest = all.with_untracked(|all| all.first() == Some(&rank));
@@ -431,7 +442,7 @@ fn RankChoice(profiles: Profiles) -> impl IntoView {
         let all = all.get();
         (all.len() > 1).then(|| {
             choice(
-                i18n.texts().profile.rank,
+                i18n.texts().profile().rank,
                 all,
                 now.get().as_deref(),
                 on_choose,
@@ -446,11 +457,11 @@ fn choice(
     now: Option<&str>,
     on_choose: impl Fn(String) + 'static,
 ) -> AnyView {
-    let options = all.into_iter().map(|own| {
-        let is_now = now == Some(&*own);
+    let options = all.into_iter().map(|id| {
+        let is_now = now == Some(&*id);
         view! {
-            <option value=own.clone() selected=is_now>
-                {own.clone()}
+            <option value=id.clone() selected=is_now>
+                {id.clone()}
             </option>
         }
     });
@@ -483,7 +494,7 @@ mod tests {
         assert_eq!(ProfileView::of_name(Some("?")), ProfileView::Overview);
         assert_eq!(ProfileView::of_name(None), ProfileView::Overview);
         for locale in [Locale::En, Locale::Zh] {
-            let titles = ProfileTab::ALL.map(|tab| tab.title(locale.texts().profile));
+            let titles = ProfileTab::ALL.map(|tab| tab.title(locale.texts()));
             assert!(titles.iter().all(|title| !title.is_empty()), "{titles:?}");
         }
     }

@@ -1,4 +1,4 @@
-//! Visible rows of a long list: the height of each row is known, so that ten thousand rows cost as much as forty.
+//! Visible rows of a long list. The height of each row is known: ten thousand rows cost no more than forty.
 
 use leptos::html::Div;
 
@@ -6,7 +6,7 @@ use super::use_size;
 use crate::pixels::{pixels, whole};
 use crate::prelude::*;
 
-/// Rows created beyond either edge, so that scrolling shows no gap before the next frame.
+/// Number of rows created beyond either edge, so that scrolling shows no gap before the next frame.
 const SPARE: usize = 6;
 /// The created rows begin and end at multiples of this, so that they change every few rows of scrolling.
 const STRIDE: usize = 4;
@@ -86,13 +86,13 @@ impl RowHeights {
         }
     }
 
-    /// Rows that `height` pixels show from `scroll` on, and spare ones.
+    /// Rows visible in `height` pixels below `scroll`, and spare ones.
     fn range(&self, scroll: f64, height: f64) -> RowRange {
         let (rows, first) = (self.len(), self.row_at(scroll));
         let last = self.row_at(scroll + height);
         let start = (first / STRIDE * STRIDE).saturating_sub(SPARE).min(rows);
         let end = ((last / STRIDE + 1) * STRIDE + SPARE).min(rows);
-        // The head that sticks is that of the first row in view; it is there even when it has been scrolled past.
+        // The sticky head is that of the first row in view; it exists even after it has been scrolled past.
         let (head, head_height) = match self {
             Self::Grouped {
                 heads, head_height, ..
@@ -113,7 +113,7 @@ impl RowHeights {
         }
     }
 
-    /// The scroll position that brings a row into view below the head that sticks; see [`RowList::position_of`].
+    /// The scroll position that brings a row into view below the sticky head; see [`RowList::position_of`].
     fn reveal(&self, row: usize, scroll: f64, height: f64, share: Option<f64>) -> Option<f64> {
         let stuck = match self {
             Self::Grouped {
@@ -212,7 +212,8 @@ impl RowList {
     }
 
     /// The scroll position that brings a row into view from the position `scroll` with the list `height` pixels high;
-    /// `None` if it is in view. A row out of view has the given share of the list above it, or comes to the nearest edge.
+    /// `None` if it is in view. A row out of view has the given share of the list above it, or comes to the nearest
+    /// edge.
     pub fn position_of(
         self,
         row: usize,
@@ -223,7 +224,7 @@ impl RowList {
             .with_untracked(|heights| heights.reveal(row, scroll, height - self.head, share))
     }
 
-    /// Scrolls a row into view as [`Self::position_of`] says.
+    /// Scrolls a row into view, see [`Self::position_of`].
     pub fn reveal(self, row: usize, share: Option<f64>) {
         if let Some(holder) = self.holder.try_get_untracked().flatten() {
             // Two rows may be revealed before the scroll event of the first.

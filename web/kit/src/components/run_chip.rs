@@ -34,13 +34,13 @@ pub fn RunStatusLabel(
     let live = use_live();
     view! {
         {move || {
-            let texts = &i18n.texts().frame;
+            let texts = i18n.texts().frame();
             match status.get() {
                 _ if waits.get() => {
                     view! {
                         <span class="flex status-waiting" data-status="waiting">
                             <i class="dot wait" aria-hidden="true"></i>
-                            {i18n.texts().session.waiting}
+                            {i18n.texts().frame().waiting}
                         </span>
                     }
                         .into_any()

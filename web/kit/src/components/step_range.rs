@@ -58,7 +58,7 @@ pub fn StepRange(
                 type="range"
                 name=if is_low { "from-step" } else { "to-step" }
                 aria-label=move || {
-                    let texts = &i18n.texts().histograms;
+                    let texts = i18n.texts().histograms();
                     if is_low { texts.first_step } else { texts.last_step }
                 }
                 min=move || whole.get().0.to_string()
@@ -78,7 +78,7 @@ pub fn StepRange(
     view! {
         <div class="stepbar">
             <span class="ink3">
-                {i18n.text(|t| t.histograms.steps)} " "
+                {i18n.text(|t| t.histograms().steps)} " "
                 <b>
                     {move || {
                         let (from, to) = range.get();
@@ -95,11 +95,11 @@ pub fn StepRange(
                 {handle(false)}
             </span>
             <span class="ink3">
-                {move || (i18n.texts().scalars.of_all)(&label::step(whole.get().1))}
+                {move || (i18n.texts().scalars().of_all)(&label::step(whole.get().1))}
             </span>
             <Show when=move || chosen.get().is_some()>
                 <button type="button" class="link" on:click=move |_| on_choose.run(None)>
-                    {i18n.text(|t| t.histograms.all_steps)}
+                    {i18n.text(|t| t.histograms().all_steps)}
                 </button>
             </Show>
         </div>

@@ -1,482 +1,254 @@
 //! The texts of the timeline, in both languages.
 
 use crate::format;
+use crate::i18n::{Text, many};
 
-/// Texts of lanes, search, the panel below them and the keys.
-pub struct TimelineTexts {
-    pub none: &'static str,
-    pub none_next: &'static str,
-    pub unreadable: &'static str,
+texts! {
+    /// Texts of lanes, search, the panel below them and the keys.
+    TimelineTexts
+
+    none = "No profile was recorded", "未记录性能分析";
+    none_next =
+        "Record one into the folder of the run; it appears here while it is written:",
+        "将性能分析记录到训练的文件夹中，写入时即会显示在此处：";
+    unreadable = "The profile cannot be read", "性能分析无法读取";
     /// Events, steps, bytes.
-    pub totals: fn(u64, u64, &str) -> String,
+    totals: fn(u64, u64, &str) -> String =
+        |events, steps, bytes| {
+            let events = many(events, "event", "events");
+            let steps = many(steps, "step", "steps");
+            format!("{events} · {steps} · {bytes}, read as needed")
+        },
+        |events, steps, bytes| {
+            format!(
+                "{} 个事件 · {} 个迭代 · {bytes}，按需读取",
+                format::count(events),
+                format::count(steps)
+            )
+        };
     /// The files are being read: bytes so far, all bytes.
-    pub reading: fn(&str, &str) -> String,
-    pub truncated: &'static str,
+    reading: fn(&str, &str) -> String =
+        |read, total| format!("Reading: {read} of {total}. Slices, steps and totals are those of this part."),
+        |read, total| format!("正在读取：{read}，共 {total}。时间片、迭代和合计只包含这一部分。");
+    truncated =
+        "The file ends before its last event is complete; everything before is shown.",
+        "文件在最后一个事件完整之前结束；此前的内容均已显示。";
     /// Places that could not be read.
-    pub damaged: fn(u64) -> String,
+    damaged: fn(u64) -> String =
+        |places| {
+            let places = many(places, "place", "places");
+            format!("{places} could not be read; everything else is shown.")
+        },
+        |places| format!("{} 处无法读取；其余内容均已显示。", format::count(places));
     /// Lanes, steps or counters were left out.
-    pub cut: &'static str,
+    cut =
+        "There are more lanes, steps or counters than can be listed; the first ones are shown.",
+        "泳道、迭代或计数器过多，仅显示前面的部分。";
     /// Label of the picture: lanes, steps, stretch of time.
-    pub picture: fn(u64, u64, &str) -> String,
-    /// The selected slice: name, duration, begin.
-    pub selected: fn(&str, &str, &str) -> String,
-    pub copied: &'static str,
-    pub whole: &'static str,
-    pub steps: &'static str,
+    picture: fn(u64, u64, &str) -> String =
+        |lanes, steps, stretch| {
+            let lanes = many(lanes, "lane", "lanes");
+            let steps = many(steps, "step", "steps");
+            format!("Timeline of {lanes} and {steps}, {stretch}")
+        },
+        |lanes, steps, stretch| {
+            format!(
+                "{} 条泳道、{} 个迭代的时间线，{stretch}",
+                format::count(lanes),
+                format::count(steps)
+            )
+        };
+    /// The selected slice: name, duration, start.
+    selected: fn(&str, &str, &str) -> String =
+        |name, length, begin| format!("{name}, {length}, starts at {begin}"),
+        |name, length, begin| format!("{name}，{length}，开始于 {begin}");
+    copied = "The link was copied", "链接已复制";
+    whole = "whole trace", "全部";
+    steps = "steps", "迭代";
     /// Links of a step: curves, hits of watchpoints, page of steps.
-    pub step_links: [&'static str; 3],
+    step_links: [Text; 3] = ["Scalars", "Debugger", "Steps"], ["标量", "调试器", "迭代"];
     /// Title of these links.
-    pub of_step: &'static str,
-    pub step: fn(i64) -> String,
-    pub session_time: &'static str,
-    pub wall_time: &'static str,
-    pub turn_clock: &'static str,
-    pub pinned: &'static str,
-    pub pin: fn(&str) -> String,
-    pub unpin: fn(&str) -> String,
-    pub fold: fn(&str) -> String,
-    pub unfold: fn(&str) -> String,
+    of_step = "its step", "所属迭代";
+    step: fn(i64) -> String =
+        |step| format!("step {}", format::integer(step)),
+        |step| format!("迭代 {}", format::integer(step));
+    session_time = "session time", "会话时间";
+    wall_time = "wall time", "钟表时间";
+    turn_clock = "Show wall time or time since the start of the session", "切换钟表时间与会话开始后的时间";
+    pinned = "Pinned", "已固定";
+    pin: fn(&str) -> String = |lane| format!("Pin {lane}"), |lane| format!("固定 {lane}");
+    unpin: fn(&str) -> String = |lane| format!("Unpin {lane}"), |lane| format!("取消固定 {lane}");
+    fold: fn(&str) -> String = |name| format!("Fold {name}"), |name| format!("折叠 {name}");
+    unfold: fn(&str) -> String = |name| format!("Unfold {name}"), |name| format!("展开 {name}");
     /// Lanes without slices.
-    pub empty_lanes: fn(u64) -> String,
+    empty_lanes: fn(u64) -> String =
+        |lanes| format!("{} without work", many(lanes, "lane", "lanes")),
+        |lanes| format!("{} 条泳道没有工作", format::count(lanes));
     /// Names of groups without a process, by their kind.
-    pub unnamed: [(&'static str, &'static str); 2],
-    pub counters: &'static str,
-    pub curves: &'static str,
-    pub choose_curves: &'static str,
-    pub filter_curves: &'static str,
-    /// Curves that are chosen, that can be.
-    pub curves_of: fn(u64, u64) -> String,
-    pub no_scalars: &'static str,
+    unnamed: [(Text, Text); 2] =
+        [("derived", "Derived"), ("profiler", "Profiler")],
+        [("derived", "推导"), ("profiler", "性能分析器")];
+    counters = "Counters", "计数器";
+    curves = "Curves", "曲线";
+    choose_curves = "Curves above the lanes", "泳道上方的曲线";
+    filter_curves = "Filter scalars", "筛选标量";
+    /// Number of chosen curves, and of available ones.
+    curves_of: fn(u64, u64) -> String =
+        |chosen, most| format!("{chosen} of at most {most} curves"),
+        |chosen, most| format!("已选 {chosen} 条曲线，最多 {most} 条");
+    no_scalars = "The run has no scalars.", "此训练没有标量。";
     /// Reason why curves have no place.
-    pub no_clock: &'static str,
-    pub no_points: &'static str,
-    /// The switch of the critical path, and the reason why there is none.
-    pub path: &'static str,
-    pub no_path: &'static str,
-    /// Not all of it is drawn.
-    pub path_cut: &'static str,
+    no_clock =
+        "The clock of this profile does not say when it began, so curves have no place in it.",
+        "此性能分析的时钟未说明开始时刻，因此无法放置曲线。";
+    no_points = "no points", "无数据点";
+    /// The switch of the critical path, and the reason if it is missing.
+    path = "Critical path of the steps", "迭代的关键路径";
+    no_path =
+        "No launches of kernels were recorded: the critical path is unknown.",
+        "未记录 kernel 下发，无法得出关键路径。";
+    /// The path is drawn in part only.
+    path_cut =
+        "Parts of the critical path are not drawn: zoom in to see them.",
+        "关键路径未完整绘制，放大可查看其余部分。";
     /// The choice of a second session, and none.
-    pub second: &'static str,
-    pub no_second: &'static str,
+    second = "Second session or rank below", "下方的第二个会话或 rank";
+    no_second = "No second session", "无第二个会话";
     /// The choice of all other ranks of the session.
-    pub all_ranks: &'static str,
-    pub rank: fn(u32) -> String,
-    pub align: &'static str,
+    all_ranks = "All ranks of this session", "此会话的全部 rank";
+    rank: fn(u32) -> String = |rank| format!("rank {rank}"), |rank| format!("rank {rank}");
+    align = "Aligned at", "对齐方式";
     /// At the start, by the clock, at the first step of both.
-    pub alignments: [&'static str; 3],
-    pub at_step: fn(&str) -> String,
-    pub not_by_clock: &'static str,
-    pub not_at_step: &'static str,
-    /// Least, mean and greatest value.
-    pub counter_heads: [&'static str; 3],
+    alignments: [Text; 3] =
+        ["the start of both", "the same wall time", "their first common step"],
+        ["两者的开始", "相同的钟表时间", "首个共同的迭代"];
+    at_step: fn(&str) -> String = |step| format!("step {step}"), |step| format!("迭代 {step}");
+    not_by_clock =
+        "One of the two does not say when it began; their starts are aligned instead.",
+        "其中之一未说明开始时刻，改为对齐开始处。";
+    not_at_step =
+        "One of the two does not have this step; their starts are aligned instead.",
+        "其中之一没有此迭代，改为对齐开始处。";
+    /// Minimum, mean and maximum value.
+    counter_heads: [Text; 3] = ["min", "mean", "max"], ["最小", "平均", "最大"];
     /// Length of the view, of the session.
-    pub part: fn(&str, &str) -> String,
+    part: fn(&str, &str) -> String =
+        |length, all| format!("{length} of {all}"),
+        |length, all| format!("{length}，共 {all}");
     /// Zoom, pan, fit, drag.
-    pub hints: [&'static str; 4],
-    pub search: &'static str,
-    pub search_help: &'static str,
+    hints: [Text; 4] = ["zoom", "pan", "fit", "drag to select"], ["缩放", "平移", "适应", "拖动以选择"];
+    search = "Search slices", "搜索时间片";
+    search_help =
+        "Part of a name, /expression/, kind:comm, lane:\"stream 7\", dur:>1ms, step:2617, args:text",
+        "名称的一部分、/表达式/、kind:comm、lane:\"stream 7\"、dur:>1ms、step:2617、args:text";
     /// Matches in view, all matches.
-    pub matches: fn(u64, u64) -> String,
+    matches: fn(u64, u64) -> String =
+        |in_view, all| format!("{} of {} in view", format::count(in_view), format::count(all)),
+        |in_view, all| format!("可见 {}，共 {}", format::count(in_view), format::count(all));
     /// Arguments are being read.
-    pub searching: &'static str,
+    searching = "Searching…", "正在搜索…";
     /// Matches of a search that did not read everything.
-    pub not_all: fn(&str) -> String,
-    pub previous_match: &'static str,
-    pub next_match: &'static str,
-    pub choose_lanes: &'static str,
+    not_all: fn(&str) -> String = |found| format!("{found}, not all searched"), |found| format!("{found}，未全部搜索");
+    previous_match = "Previous match (N)", "上一个匹配（N）";
+    next_match = "Next match (n)", "下一个匹配（n）";
+    choose_lanes = "Choose lanes", "选择泳道";
     /// Lanes that are shown, all lanes.
-    pub lanes_of: fn(u64, u64) -> String,
-    pub all_lanes: &'static str,
-    pub copy: &'static str,
-    pub fit: &'static str,
-    pub panel: &'static str,
-    pub turn_panel: &'static str,
+    lanes_of: fn(u64, u64) -> String =
+        |shown, all| format!("Lanes {} of {}", format::count(shown), format::count(all)),
+        |shown, all| format!("泳道 {} / {}", format::count(shown), format::count(all));
+    all_lanes = "Show all lanes", "显示全部泳道";
+    copy = "Copy a link to this view (c)", "复制此视图的链接（c）";
+    fit = "Fit the selection, or everything (f)", "适应所选或全部（f）";
+    panel = "Details", "详情";
+    turn_panel = "Fold or unfold the details (q)", "折叠或展开详情（q）";
     /// Area, flame chart, slice.
-    pub tabs: [&'static str; 3],
+    tabs: [Text; 3] = ["Totals", "Flame chart", "Slice"], ["合计", "火焰图", "时间片"];
     /// Heads of totals: of the view, of the area.
-    pub about: [&'static str; 2],
-    pub lanes: fn(u64) -> String,
-    pub slices: fn(u64) -> String,
-    pub drop_area: &'static str,
+    about: [Text; 2] = ["In view", "Selection"], ["可见范围", "所选范围"];
+    lanes: fn(u64) -> String =
+        |lanes| many(lanes, "lane", "lanes"),
+        |lanes| format!("{} 条泳道", format::count(lanes));
+    slices: fn(u64) -> String =
+        |slices| many(slices, "slice", "slices"),
+        |slices| format!("{} 个时间片", format::count(slices));
+    drop_area = "Drop the selection", "取消所选范围";
     /// Busy in view, in the area.
-    pub busy: [&'static str; 2],
-    pub name: &'static str,
-    pub lane: &'static str,
-    pub share: &'static str,
+    busy: [Text; 2] = ["Busy in view", "Busy in selection"], ["可见范围的繁忙占比", "所选范围的繁忙占比"];
+    name = "Name", "名称";
+    lane = "Lane", "泳道";
+    share = "Share", "占比";
     /// Total, self, mean, count.
-    pub columns: [&'static str; 4],
-    pub nothing_in_area: &'static str,
-    pub first_names: fn(u64) -> String,
-    pub save_totals: &'static str,
-    pub no_slice: &'static str,
-    pub no_slice_next: &'static str,
+    columns: [Text; 4] = ["Total", "Self", "Mean", "Count"], ["总时间", "自身", "平均", "次数"];
+    nothing_in_area = "No slices here", "此处没有时间片";
+    first_names: fn(u64) -> String =
+        |names| format!("The first {} names; the file has more.", format::count(names)),
+        |names| format!("仅显示前 {} 个名称，文件中更多。", format::count(names));
+    save_totals = "Download as CSV", "下载 CSV";
+    no_slice = "No slice selected", "未选择时间片";
+    no_slice_next =
+        "Click a slice, or press n for the next match of the search.",
+        "点击一个时间片，或按 n 转到下一个搜索匹配。";
     /// Names of kinds of time.
-    pub kinds: [&'static str; 6],
+    kinds: [Text; 6] =
+        ["compute", "communication", "copy", "data", "host", "idle"],
+        ["计算", "通信", "拷贝", "数据", "主机", "空闲"];
     /// Names of phases.
-    pub phases: [(&'static str, &'static str); 5],
+    phases: [(Text, Text); 5] =
+        [
+            ("data", "data"), ("forward", "forward"), ("backward", "backward"), ("update", "update"),
+            ("recomputation", "recomputation"),
+        ],
+        [
+            ("data", "数据"), ("forward", "前向"), ("backward", "反向"), ("update", "参数更新"),
+            ("recomputation", "重计算"),
+        ];
     /// A cell of a number of slices.
-    pub one_of: fn(u64) -> String,
-    pub node: &'static str,
-    pub begin: &'static str,
-    pub duration: &'static str,
+    one_of: fn(u64) -> String =
+        |count| format!("one of {}", format::count(count)),
+        |count| format!("{} 个之一", format::count(count));
+    node = "node", "节点";
+    begin = "begin", "开始";
+    duration = "duration", "时长";
     /// Median, 99th percentile.
-    pub median: fn(&str, &str) -> String,
-    pub own_time: &'static str,
-    pub launched_by: &'static str,
-    pub before: fn(&str) -> String,
-    pub launches: &'static str,
-    pub more: fn(u64) -> String,
-    pub before_it: &'static str,
-    pub idle: fn(&str) -> String,
-    pub category: &'static str,
-    pub arguments: &'static str,
-    pub no_arguments: &'static str,
-    pub parents: &'static str,
+    median: fn(&str, &str) -> String =
+        |median, most| format!("median {median}, 99 % ≤ {most}"),
+        |median, most| format!("中位数 {median}，99 % ≤ {most}");
+    own_time = "self", "自身";
+    launched_by = "launched by", "下发者";
+    before: fn(&str) -> String = |delay| format!("{delay} before"), |delay| format!("早 {delay}");
+    launches = "launches", "下发";
+    more: fn(u64) -> String =
+        |more| format!("and {} more", format::count(more)),
+        |more| format!("等 {} 个", format::count(more + 1));
+    before_it = "before it", "此前";
+    idle: fn(&str) -> String = |idle| format!("idle for {idle}"), |idle| format!("空闲 {idle}");
+    category = "category", "类别";
+    arguments = "Arguments", "参数";
+    no_arguments = "No arguments were recorded", "未记录参数";
+    parents = "Inside of", "所在";
     /// Arrows into the slice, out of it.
-    pub flows: [&'static str; 2],
-    pub direction: &'static str,
+    flows: [Text; 2] = ["Arrows from", "Arrows to"], ["箭头来自", "箭头指向"];
+    direction = "Direction", "方向";
     /// Top down, bottom up.
-    pub directions: [&'static str; 2],
-    pub flame_label: &'static str,
-    pub whole_flame: &'static str,
-    pub frame_slices: &'static str,
-    pub no_stacks: &'static str,
-    pub save_stacks: &'static str,
-    /// Effects of keys, in the order of the help panel.
-    pub keys: [&'static str; 17],
-    pub mark_text: &'static str,
-    pub marked: &'static str,
-    pub drop_mark: &'static str,
-    /// Lines about what the profiler was not asked for: steps, devices, stacks.
-    pub missing: [&'static str; 3],
+    directions: [Text; 2] = ["Top down", "Bottom up"], ["自顶向下", "自底向上"];
+    flame_label = "Flame chart", "火焰图";
+    whole_flame = "all", "全部";
+    frame_slices = "show its slices", "显示其时间片";
+    no_stacks = "No slices here", "此处没有时间片";
+    save_stacks = "Download as folded stacks", "下载折叠栈";
+    mark_text = "Text of the mark, then ↵", "标记的文字，然后按 ↵";
+    marked = "Marked", "已标记";
+    drop_mark = "Remove the mark", "移除标记";
+    /// Lines about data that the profiler did not record: steps, devices, stacks.
+    missing: [Text; 3] =
+        [
+            "Call profiler.step() after each batch to see steps.",
+            "Record activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA] to see device rows.",
+            "Record with_stack=True to see Python frames.",
+        ],
+        [
+            "在每个批次后调用 profiler.step()，即可显示迭代。",
+            "使用 activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA]，即有设备的泳道。",
+            "使用 with_stack=True，即有 Python 调用栈。",
+        ];
 }
-
-fn plural(count: u64, one: &str, many: &str) -> String {
-    if count == 1 {
-        format!("1 {one}")
-    } else {
-        format!("{} {many}", format::count(count))
-    }
-}
-
-pub(super) static EN: TimelineTexts = TimelineTexts {
-    none: "No profile was recorded",
-    none_next: "Record one into the folder of the run; it appears here while it is written:",
-    unreadable: "The profile cannot be read",
-    totals: |events, steps, bytes| {
-        let events = plural(events, "event", "events");
-        let steps = plural(steps, "step", "steps");
-        format!("{events} · {steps} · {bytes}, read as needed")
-    },
-    reading: |read, total| {
-        format!("Reading: {read} of {total}. Slices, steps and totals are those of this part.")
-    },
-    truncated: "The file ends before its last event is complete; everything before is shown.",
-    damaged: |places| {
-        let places = plural(places, "place", "places");
-        format!("{places} could not be read; everything else is shown.")
-    },
-    cut: "There are more lanes, steps or counters than can be listed; the first ones are shown.",
-    picture: |lanes, steps, stretch| {
-        let lanes = plural(lanes, "lane", "lanes");
-        let steps = plural(steps, "step", "steps");
-        format!("Timeline of {lanes} and {steps}, {stretch}")
-    },
-    selected: |name, length, begin| format!("{name}, {length}, starts at {begin}"),
-    copied: "The link was copied",
-    whole: "whole trace",
-    steps: "steps",
-    step_links: ["Scalars", "Debugger", "Steps"],
-    of_step: "its step",
-    step: |step| format!("step {}", format::integer(step)),
-    session_time: "session time",
-    wall_time: "wall time",
-    turn_clock: "Show wall time or time since the start of the session",
-    pinned: "Pinned",
-    pin: |lane| format!("Pin {lane}"),
-    unpin: |lane| format!("Unpin {lane}"),
-    fold: |name| format!("Fold {name}"),
-    unfold: |name| format!("Unfold {name}"),
-    empty_lanes: |lanes| format!("{} without work", plural(lanes, "lane", "lanes")),
-    unnamed: [("derived", "Derived"), ("profiler", "Profiler")],
-    counters: "Counters",
-    curves: "Curves",
-    choose_curves: "Curves above the lanes",
-    filter_curves: "Filter scalars",
-    curves_of: |chosen, most| format!("{chosen} of at most {most} curves"),
-    no_scalars: "The run has no scalars.",
-    no_clock: "The clock of this profile does not say when it began, so curves have no place in it.",
-    no_points: "no points",
-    path: "Critical path of the steps",
-    no_path: "No launches of kernels were recorded: the critical path is unknown.",
-    path_cut: "Parts of the critical path are not drawn: zoom in to see them.",
-    second: "Second session or rank below",
-    no_second: "No second session",
-    all_ranks: "All ranks of this session",
-    rank: |rank| format!("rank {rank}"),
-    align: "Aligned at",
-    alignments: [
-        "the start of both",
-        "the same wall time",
-        "their first common step",
-    ],
-    at_step: |step| format!("step {step}"),
-    not_by_clock: "One of the two does not say when it began; their starts are aligned instead.",
-    not_at_step: "One of the two does not have this step; their starts are aligned instead.",
-    counter_heads: ["min", "mean", "max"],
-    part: |length, all| format!("{length} of {all}"),
-    hints: ["zoom", "pan", "fit", "drag to select"],
-    search: "Search slices",
-    search_help: "Part of a name, /expression/, kind:comm, lane:\"stream 7\", dur:>1ms, step:2617, args:text",
-    matches: |in_view, all| {
-        format!(
-            "{} of {} in view",
-            format::count(in_view),
-            format::count(all)
-        )
-    },
-    searching: "Searching…",
-    not_all: |found| format!("{found}, not all searched"),
-    previous_match: "Previous match (N)",
-    next_match: "Next match (n)",
-    choose_lanes: "Choose lanes",
-    lanes_of: |shown, all| format!("Lanes {} of {}", format::count(shown), format::count(all)),
-    all_lanes: "Show all lanes",
-    copy: "Copy a link to this view (c)",
-    fit: "Fit the selection, or everything (f)",
-    panel: "Details",
-    turn_panel: "Fold or unfold the details (q)",
-    tabs: ["Totals", "Flame chart", "Slice"],
-    about: ["In view", "Selection"],
-    lanes: |lanes| plural(lanes, "lane", "lanes"),
-    slices: |slices| plural(slices, "slice", "slices"),
-    drop_area: "Drop the selection",
-    busy: ["Busy in view", "Busy in selection"],
-    name: "Name",
-    lane: "Lane",
-    share: "Share",
-    columns: ["Total", "Self", "Mean", "Count"],
-    nothing_in_area: "No slices here",
-    first_names: |names| {
-        format!(
-            "The first {} names; the file has more.",
-            format::count(names)
-        )
-    },
-    save_totals: "Download as CSV",
-    no_slice: "No slice selected",
-    no_slice_next: "Click a slice, or press n for the next match of the search.",
-    kinds: ["compute", "communication", "copy", "data", "host", "idle"],
-    phases: [
-        ("data", "data"),
-        ("forward", "forward"),
-        ("backward", "backward"),
-        ("update", "update"),
-        ("recomputation", "recomputation"),
-    ],
-    one_of: |count| format!("one of {}", format::count(count)),
-    node: "node",
-    begin: "begin",
-    duration: "duration",
-    median: |median, most| format!("median {median}, 99 % ≤ {most}"),
-    own_time: "self",
-    launched_by: "launched by",
-    before: |delay| format!("{delay} before"),
-    launches: "launches",
-    more: |more| format!("and {} more", format::count(more)),
-    before_it: "before it",
-    idle: |idle| format!("idle for {idle}"),
-    category: "category",
-    arguments: "Arguments",
-    no_arguments: "No arguments were recorded",
-    parents: "Inside of",
-    flows: ["Arrows from", "Arrows to"],
-    direction: "Direction",
-    directions: ["Top down", "Bottom up"],
-    flame_label: "Flame chart",
-    whole_flame: "all",
-    frame_slices: "show its slices",
-    no_stacks: "No slices here",
-    save_stacks: "Download as folded stacks",
-    keys: [
-        "zoom",
-        "pan",
-        "step before, after",
-        "fit the selection; again: everything",
-        "everything",
-        "next, previous slice of the row",
-        "parent, first child",
-        "other end of an arrow: back, forward",
-        "next, previous match",
-        "mark the slice",
-        "mark it for good, with a text",
-        "go to a mark",
-        "pin the lane",
-        "fold the details",
-        "copy a link",
-        "open the step on Steps",
-        "open the operator in the graph",
-    ],
-    mark_text: "Text of the mark, then ↵",
-    marked: "Marked",
-    drop_mark: "Remove the mark",
-    missing: [
-        "Call profiler.step() after each batch to see steps.",
-        "Record activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA] to see device rows.",
-        "Record with_stack=True to see Python frames.",
-    ],
-};
-
-pub(super) static ZH: TimelineTexts = TimelineTexts {
-    none: "未记录性能分析",
-    none_next: "将性能分析记录到训练的文件夹中，写入时即会显示在此处：",
-    unreadable: "性能分析无法读取",
-    totals: |events, steps, bytes| {
-        format!(
-            "{} 个事件 · {} 个迭代 · {bytes}，按需读取",
-            format::count(events),
-            format::count(steps)
-        )
-    },
-    reading: |read, total| {
-        format!("正在读取：{read}，共 {total}。时间片、迭代和合计只包含这一部分。")
-    },
-    truncated: "文件在最后一个事件完整之前结束；此前的内容均已显示。",
-    damaged: |places| format!("{} 处无法读取；其余内容均已显示。", format::count(places)),
-    cut: "泳道、迭代或计数器过多，仅显示前面的部分。",
-    picture: |lanes, steps, stretch| {
-        format!(
-            "{} 条泳道、{} 个迭代的时间线，{stretch}",
-            format::count(lanes),
-            format::count(steps)
-        )
-    },
-    selected: |name, length, begin| format!("{name}，{length}，开始于 {begin}"),
-    copied: "链接已复制",
-    whole: "全部",
-    steps: "迭代",
-    step_links: ["标量", "调试器", "迭代"],
-    of_step: "所属迭代",
-    step: |step| format!("迭代 {}", format::integer(step)),
-    session_time: "会话时间",
-    wall_time: "钟表时间",
-    turn_clock: "切换钟表时间与会话开始后的时间",
-    pinned: "已固定",
-    pin: |lane| format!("固定 {lane}"),
-    unpin: |lane| format!("取消固定 {lane}"),
-    fold: |name| format!("折叠 {name}"),
-    unfold: |name| format!("展开 {name}"),
-    empty_lanes: |lanes| format!("{} 条泳道没有工作", format::count(lanes)),
-    unnamed: [("derived", "推导"), ("profiler", "性能分析器")],
-    counters: "计数器",
-    curves: "曲线",
-    choose_curves: "泳道上方的曲线",
-    filter_curves: "筛选标量",
-    curves_of: |chosen, most| format!("已选 {chosen} 条曲线，最多 {most} 条"),
-    no_scalars: "此训练没有标量。",
-    no_clock: "此性能分析的时钟未说明开始时刻，因此无法放置曲线。",
-    no_points: "无数据点",
-    path: "迭代的关键路径",
-    no_path: "未记录 kernel 下发，无法得出关键路径。",
-    path_cut: "关键路径未完整绘制，放大可查看其余部分。",
-    second: "下方的第二个会话或 rank",
-    no_second: "无第二个会话",
-    all_ranks: "此会话的全部 rank",
-    rank: |rank| format!("rank {rank}"),
-    align: "对齐方式",
-    alignments: ["两者的开始", "相同的钟表时间", "首个共同的迭代"],
-    at_step: |step| format!("迭代 {step}"),
-    not_by_clock: "其中之一未说明开始时刻，改为对齐开始处。",
-    not_at_step: "其中之一没有此迭代，改为对齐开始处。",
-    counter_heads: ["最小", "平均", "最大"],
-    part: |length, all| format!("{length}，共 {all}"),
-    hints: ["缩放", "平移", "适应", "拖动以选择"],
-    search: "搜索时间片",
-    search_help: "名称的一部分、/表达式/、kind:comm、lane:\"stream 7\"、dur:>1ms、step:2617、args:text",
-    matches: |in_view, all| format!("可见 {}，共 {}", format::count(in_view), format::count(all)),
-    searching: "正在搜索…",
-    not_all: |found| format!("{found}，未全部搜索"),
-    previous_match: "上一个匹配（N）",
-    next_match: "下一个匹配（n）",
-    choose_lanes: "选择泳道",
-    lanes_of: |shown, all| format!("泳道 {} / {}", format::count(shown), format::count(all)),
-    all_lanes: "显示全部泳道",
-    copy: "复制此视图的链接（c）",
-    fit: "适应所选或全部（f）",
-    panel: "详情",
-    turn_panel: "折叠或展开详情（q）",
-    tabs: ["合计", "火焰图", "时间片"],
-    about: ["可见范围", "所选范围"],
-    lanes: |lanes| format!("{} 条泳道", format::count(lanes)),
-    slices: |slices| format!("{} 个时间片", format::count(slices)),
-    drop_area: "取消所选范围",
-    busy: ["可见范围的繁忙占比", "所选范围的繁忙占比"],
-    name: "名称",
-    lane: "泳道",
-    share: "占比",
-    columns: ["总时间", "自身", "平均", "次数"],
-    nothing_in_area: "此处没有时间片",
-    first_names: |names| format!("仅显示前 {} 个名称，文件中更多。", format::count(names)),
-    save_totals: "下载 CSV",
-    no_slice: "未选择时间片",
-    no_slice_next: "点击一个时间片，或按 n 转到下一个搜索匹配。",
-    kinds: ["计算", "通信", "拷贝", "数据", "主机", "空闲"],
-    phases: [
-        ("data", "数据"),
-        ("forward", "前向"),
-        ("backward", "反向"),
-        ("update", "参数更新"),
-        ("recomputation", "重计算"),
-    ],
-    one_of: |count| format!("{} 个之一", format::count(count)),
-    node: "节点",
-    begin: "开始",
-    duration: "时长",
-    median: |median, most| format!("中位数 {median}，99 % ≤ {most}"),
-    own_time: "自身",
-    launched_by: "下发者",
-    before: |delay| format!("早 {delay}"),
-    launches: "下发",
-    more: |more| format!("等 {} 个", format::count(more + 1)),
-    before_it: "此前",
-    idle: |idle| format!("空闲 {idle}"),
-    category: "类别",
-    arguments: "参数",
-    no_arguments: "未记录参数",
-    parents: "所在",
-    flows: ["箭头来自", "箭头指向"],
-    direction: "方向",
-    directions: ["自顶向下", "自底向上"],
-    flame_label: "火焰图",
-    whole_flame: "全部",
-    frame_slices: "显示其时间片",
-    no_stacks: "此处没有时间片",
-    save_stacks: "下载折叠栈",
-    keys: [
-        "缩放",
-        "平移",
-        "上一个、下一个迭代",
-        "适应所选；再按：全部",
-        "全部",
-        "同一行的下一个、上一个时间片",
-        "上级、第一个下级",
-        "箭头的另一端：后退、前进",
-        "下一个、上一个匹配",
-        "标记时间片",
-        "永久标记并附文字",
-        "转到标记",
-        "固定泳道",
-        "折叠详情",
-        "复制链接",
-        "在迭代页打开该迭代",
-        "在计算图中打开该算子",
-    ],
-    mark_text: "标记的文字，然后按 ↵",
-    marked: "已标记",
-    drop_mark: "移除标记",
-    missing: [
-        "在每个批次后调用 profiler.step()，即可显示迭代。",
-        "使用 activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA]，即有设备的泳道。",
-        "使用 with_stack=True，即有 Python 调用栈。",
-    ],
-};

@@ -1,6 +1,6 @@
-//! From a hit to its cause by looking: what is watched for, hits in the order of data flow, and the tensor at its step.
+//! Debugger page: watchpoints, hits in data-flow order, and the tensor of the selected hit at its step.
 //!
-//! Filter, watchpoint and hit are in the address, so that a link leads to the same hit.
+//! The address holds filter, watchpoint and hit: a link leads to the same hit.
 
 use std::time::Duration;
 
@@ -39,10 +39,10 @@ pub use session::SessionBar;
 use watching::{Mode, WatchpointsState};
 use watchpoints::WatchpointList;
 
-/// Longest time for which the list of watchpoints waits for the findings.
+/// Maximum time for which the watchpoint list waits for the findings.
 const PATIENCE: Duration = Duration::from_millis(500);
 
-/// The debugger of the run that the address names.
+/// Debugger of the run in the address.
 #[component]
 pub fn DebuggerPage() -> impl IntoView {
     let model = Model::provide();
@@ -54,7 +54,7 @@ pub fn DebuggerPage() -> impl IntoView {
             watching.mode.set(Mode::List);
             true
         }
-        // A letter beside the fields of an open form is no command.
+        // While a form is open, letters are not commands.
         _ if !is_listed() => false,
         "j" => model.move_by(1),
         "k" => model.move_by(-1),
@@ -68,8 +68,8 @@ pub fn DebuggerPage() -> impl IntoView {
         }
         _ => false,
     });
-    // Findings take priority: the list is built while they are requested, the panels for one finding and for the
-    // watchpoints after they are painted, or after `PATIENCE`.
+    // Findings come first. The list is built while they are requested. The other panels follow once the findings are
+    // painted, the watchpoints after `PATIENCE` at the latest.
     let (is_asked, is_painted) = (RwSignal::new(false), RwSignal::new(false));
     set_timeout(
         move || {
@@ -95,10 +95,11 @@ pub fn DebuggerPage() -> impl IntoView {
     let is_list_due = Signal::derive(move || is_painted.get() || is_late.get());
     let is_loading =
         Memo::new(move |_| matches!(model.load.get(), Load::Loading | Load::Failed(_)));
-    // New watchpoints begin a judgement anew; what is open on the page stays.
+    // New watchpoints restart the judgement; the open panels stay.
     let was_judged = Memo::new(move |before: Option<&(String, bool)>| {
         let run = model.run.get();
-        let was_judged = before.is_some_and(|(own, was_judged)| *own == run && *was_judged);
+        let was_judged =
+            before.is_some_and(|(last_run, was_judged)| *last_run == run && *was_judged);
         (run, was_judged || model.load.get() == Load::Ready(true))
     });
     let is_waiting =
@@ -111,14 +112,14 @@ pub fn DebuggerPage() -> impl IntoView {
                     <main class="main">
                         <StatePage
                             icon=IconName::Clock
-                            title=i18n.label(|t| t.debugger.waiting)
+                            title=i18n.label(|t| t.debugger().waiting)
                             next=Signal::derive(move || {
-                                i18n.texts().debugger.waiting_next.to_owned()
+                                i18n.texts().debugger().waiting_next.to_owned()
                             })
                         >
                             <div class="acts">
                                 <a class="btn" href=scalars>
-                                    {i18n.text(|t| t.panel.open_scalars)}
+                                    {i18n.text(|t| t.panel().open_scalars)}
                                 </a>
                             </div>
                         </StatePage>

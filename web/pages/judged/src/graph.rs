@@ -1,6 +1,7 @@
-//! The computation graph of a run: scopes that open in place, what is in them, what leads where.
+//! Computation graph of a run: scopes that open in place, with their nodes and edges.
 //!
-//! Which graph, what is open, what is looked at, the way between two nodes, the colours and the view are in the address.
+//! The address holds the graph, its open scopes, the selected node, the path between two nodes, the colours and the
+//! view.
 
 use std::sync::Arc;
 
@@ -28,7 +29,7 @@ use model::{Beside, Model};
 use node_panel::NodePanel;
 use side::Side;
 
-/// The graph of the run that the address names.
+/// Graph of the run in the address.
 #[component]
 pub fn GraphPage() -> impl IntoView {
     let model = Model::provide();
@@ -52,16 +53,16 @@ pub fn GraphPage() -> impl IntoView {
     let drawn = Memo::new(move |_| {
         let look = model.look();
         let scene = model.scene.get();
-        let (figure, kinds) = figure_of(&scene, &look, i18n.texts().graph.nodes);
+        let (figure, kinds) = figure_of(&scene, &look, i18n.texts().graph().nodes);
         (Arc::new(figure), kinds)
     });
     let figure = Signal::derive(move || drawn.with(|(figure, _)| Arc::clone(figure)));
     let kinds = Signal::derive(move || drawn.with(|(_, kinds)| kinds.clone()));
-    // Each scene is ready; the page stays when it was before.
+    // Mapped to `()`: a new scene does not rebuild the page.
     let load = Memo::new(move |_| model.picture.load().map(|_| ()));
     view! {
         {move || {
-            let texts = &i18n.texts().graph;
+            let texts = i18n.texts().graph();
             match load.get() {
                 Load::Failed(ClientError::Refused(error)) => {
                     state(texts.none, format!("{} {}", error.message, texts.none_next))

@@ -1,4 +1,4 @@
-//! Pages about what was judged about a run: overview, debugger, tensors, graph, data pipeline.
+//! Pages about the judgement of a run: overview, debugger, tensors, graph, data pipeline.
 
 #![expect(
     unreachable_pub,

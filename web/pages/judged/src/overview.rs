@@ -24,21 +24,21 @@ mod verdict;
 
 use model::Model;
 
-/// The overview of the run that the address names.
+/// Overview of the run in the address.
 #[component]
 pub fn OverviewPage() -> impl IntoView {
     let run = use_run();
     move || run.get().map(overview)
 }
 
-/// Another run has a page of its own, so that nothing of the one before stays.
+/// Builds the page again for each run: nothing of the previous run stays.
 fn overview(run: String) -> AnyView {
     let model = Model::new(run);
     let has_steps = Memo::new(move |_| {
         let onset = model.onset.get();
-        onset.is_some_and(|own| own.shows_anything())
+        onset.is_some_and(|onset| onset.shows_anything())
     });
-    // The place of what is not known yet stays free, and keeps that size.
+    // The space of unknown parts stays free and keeps its size.
     let has_waited = Memo::new(move |before: Option<&bool>| {
         let waits = model.findings.with(|found| {
             let found = found.as_ref();

@@ -1,7 +1,7 @@
-//! The data pipeline of a run: its operations with their parameters, what differs from another run's, and how long the
-//! training waits for its data.
+//! Data pipeline of a run: operations with their parameters, differences from the pipeline of another run, and the time
+//! that the training waits for data.
 //!
-//! Which pipeline, which operation, and what it is compared with are in the address.
+//! The address holds the pipeline, the operation and the compared run.
 
 use trainscope_web_kit::client::ClientError;
 use trainscope_web_kit::components::profile_tabs::{ProfileTab, ProfileTabs, Profiles};
@@ -25,7 +25,7 @@ use model::Model;
 use recording::{MissingData, Recording};
 use waiting::{Verdict, Waiting};
 
-/// The data pipeline of the run that the address names.
+/// Data pipeline of the run in the address.
 #[component]
 pub fn PipelinePage() -> impl IntoView {
     let model = Model::provide();
@@ -56,12 +56,13 @@ pub fn PipelinePage() -> impl IntoView {
         }
         .into_any()
     };
-    // Ready with `false` if neither a pipeline nor a profile was recorded; the page stays when its answer changes.
+    // Ready with `false` if neither a pipeline nor a profile was recorded. Memoized: a new answer does not rebuild the
+    // page.
     let state_of_run = Memo::new(move |_| model.state());
     view! {
         <ProfileTabs current=ProfileTab::Pipeline profiles has_steps=false />
         {move || {
-            let texts = i18n.texts().pipeline;
+            let texts = i18n.texts().pipeline();
             match state_of_run.get() {
                 Load::Failed(ClientError::Refused(error)) => {
                     state(texts.none.to_owned(), error.message, false)

@@ -23,20 +23,20 @@ fn can_run_to(session: &Session) -> bool {
     is_ready && session.can.contains(&Capability::Nodes)
 }
 
-/// Layers whose names match a pattern; without a pattern nothing is asked.
+/// Requests the layers with names that match a pattern; no request without a pattern.
 fn nodes(
     session: Memo<Option<Arc<Session>>>,
     pattern: impl Fn() -> Option<String> + Send + Sync + 'static,
 ) -> Query<SessionItems> {
     let asked = Memo::new(move |_| {
-        session.with(|own| {
-            let own = own.as_ref().filter(|own| can_run_to(own))?;
-            let mut ranks = own.ranks.iter();
+        session.with(|session| {
+            let session = session.as_ref().filter(|session| can_run_to(session))?;
+            let mut ranks = session.ranks.iter();
             // All ranks have the same layers.
             let rank = ranks
                 .find(|rank| rank.state != SessionRankState::Lost)?
                 .rank;
-            Some((own.id.clone(), rank))
+            Some((session.id.clone(), rank))
         })
     });
     query(
@@ -53,7 +53,7 @@ fn nodes(
     )
 }
 
-/// The button *To layer…* with a list of layers.
+/// Button *To layer…* with a list of layers.
 #[component]
 pub(crate) fn NodeMenu(
     session: Memo<Option<Arc<Session>>>,
@@ -65,9 +65,10 @@ pub(crate) fn NodeMenu(
     let is_open = RwSignal::new(false);
     let pattern = RwSignal::new(String::new());
     let list = nodes(session, move || is_open.get().then(|| pattern.get()));
-    let can = Memo::new(move |_| session.with(|own| own.as_deref().is_some_and(can_run_to)));
+    let can =
+        Memo::new(move |_| session.with(|session| session.as_deref().is_some_and(can_run_to)));
     let rows = move || {
-        let texts = i18n.texts().session;
+        let texts = i18n.texts().session();
         let answer = list.answer.get().unwrap_or_default();
         let row = |name: &str| {
             let (node, label) = (name.to_owned(), name.to_owned());
@@ -102,12 +103,12 @@ pub(crate) fn NodeMenu(
         }
     };
     let face =
-        move || view! { <span class="small">{i18n.texts().session.to_node}</span> }.into_any();
+        move || view! { <span class="small">{i18n.texts().session().to_node}</span> }.into_any();
     view! {
         <Show when=move || can.get()>
             <Popover
                 is_open=is_open
-                label=i18n.label(|t| t.session.to_node)
+                label=i18n.label(|t| t.session().to_node)
                 class="btn"
                 role="menu"
                 panel_class="popover narrow-menu"
@@ -117,8 +118,8 @@ pub(crate) fn NodeMenu(
                     class="field"
                     type="search"
                     autocomplete="off"
-                    aria-label=i18n.text(|t| t.session.find_node)
-                    placeholder=i18n.text(|t| t.session.find_node)
+                    aria-label=i18n.text(|t| t.session().find_node)
+                    placeholder=i18n.text(|t| t.session().find_node)
                     prop:value=move || pattern.get()
                     on:input=move |event| pattern.set(event_target_value(&event))
                 />
@@ -128,7 +129,7 @@ pub(crate) fn NodeMenu(
     }
 }
 
-/// The button *Run to here* for a layer; nothing if the training has no such layer or is not connected.
+/// Button *Run to here* for a layer; nothing if the training has no such layer or is not connected.
 #[component]
 pub(crate) fn RunToHere(
     run: Memo<String>,
@@ -141,7 +142,7 @@ pub(crate) fn RunToHere(
     let node = StoredValue::new(node);
     let list = nodes(session, move || Some(node.get_value()));
     let is_there = Memo::new(move |_| {
-        let is_ready = session.with(|own| own.as_deref().is_some_and(can_run_to));
+        let is_ready = session.with(|session| session.as_deref().is_some_and(can_run_to));
         let answer = list.answer.get().unwrap_or_default();
         is_ready && node.with_value(|node| answer.items.iter().any(|item| item.name == *node))
     });
@@ -150,14 +151,14 @@ pub(crate) fn RunToHere(
         <Show when=move || is_there.get()>
             <ToolButton
                 icon=IconName::Play
-                label=i18n.label(|t| t.session.run_to_here)
+                label=i18n.label(|t| t.session().run_to_here)
                 class="grow"
                 on_press=move || {
                     let node = node.get_value();
                     if let Some(session) = session.get_untracked() {
                         sessions.command(&session, SessionCommand::ToNode { node }, move |error| {
                             // The node may have been left.
-                            let unreachable = i18n.texts().session.unreachable;
+                            let unreachable = i18n.texts().session().unreachable;
                             refusal.try_set(error.map(|error| error.message_or(unreachable)));
                         });
                     }

@@ -1,6 +1,6 @@
-//! The values of recorded tensors: which there are, how each went over steps, and slices of it as a table.
+//! Values of recorded tensors: the list of tensors, the course of one over steps, and slices of it as a table.
 //!
-//! Tensor, rank, step, slice, comparison and the cell that is looked at are in the address.
+//! The address holds tensor, rank, step, slice, comparison and the selected cell.
 
 use trainscope_web_kit::components::{IconName, StatePage};
 use trainscope_web_kit::i18n::use_i18n;
@@ -22,7 +22,7 @@ use list::TensorList;
 use model::Model;
 use table::Values;
 
-/// The tensors of the run that the address names.
+/// Tensors of the run in the address.
 #[component]
 pub fn TensorsPage() -> impl IntoView {
     let model = Model::provide();
@@ -48,8 +48,8 @@ pub fn TensorsPage() -> impl IntoView {
                     <main class="main">
                         <StatePage
                             icon=IconName::Tensors
-                            title=i18n.label(|t| t.tensors.none)
-                            next=i18n.label(|t| t.tensors.none_next)
+                            title=i18n.label(|t| t.tensors().none)
+                            next=i18n.label(|t| t.tensors().none_next)
                         >
                             ""
                         </StatePage>

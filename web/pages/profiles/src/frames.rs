@@ -8,8 +8,8 @@ use trainscope_web_kit::prelude::*;
 
 /// Height of a frame with the space below it, CSS pixels.
 const ROW: f64 = 18.0;
-/// Narrowest frame that is shown, as a share of the chart.
-const LEAST_SHARE: f64 = 0.002;
+/// Minimum width of a shown frame, as a share of the chart.
+const MIN_SHARE: f64 = 0.002;
 
 /// A frame with its place: shares of the width, and the depth below the root.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -20,11 +20,11 @@ struct Place {
     depth: u32,
 }
 
-/// Places of all frames below a root that are wide enough; without a root of all.
+/// Places of the frames that are wide enough: those below `root`, or all without a root.
 fn places(frames: &[FlameFrame], root: Option<usize>) -> Vec<Place> {
     let root_frame = root.and_then(|root| Some((root, frames.get(root)?)));
-    let (first, top, total) = if let Some((root, own)) = root_frame {
-        (root, own.depth, own.total_nanos)
+    let (first, top, total) = if let Some((root, frame)) = root_frame {
+        (root, frame.depth, frame.total_nanos)
     } else {
         let roots = frames.iter().filter(|frame| frame.depth == 0);
         (0, 0, roots.map(|frame| frame.total_nanos).sum())
@@ -33,23 +33,23 @@ fn places(frames: &[FlameFrame], root: Option<usize>) -> Vec<Place> {
     let mut places = Vec::new();
     // The next free place at each depth.
     let mut free: Vec<f64> = Vec::new();
-    for (index, own) in frames.iter().enumerate().skip(first) {
-        let is_below = root.is_none() || index == first || own.depth > top;
+    for (index, frame) in frames.iter().enumerate().skip(first) {
+        let is_below = root.is_none() || index == first || frame.depth > top;
         if !is_below {
             break;
         }
-        let depth = own.depth.saturating_sub(top) as usize;
+        let depth = frame.depth.saturating_sub(top) as usize;
         // A frame begins under its parent.
         free.truncate(depth + 1);
         let parent = places_begin(&free, depth);
         if free.len() <= depth {
             free.resize(depth + 1, parent);
         }
-        let (left, width) = (free[depth], own.total_nanos as f64 / total);
+        let (left, width) = (free[depth], frame.total_nanos as f64 / total);
         free[depth] = left + width;
         // Children begin at its left end.
         free.push(left);
-        if width >= LEAST_SHARE {
+        if width >= MIN_SHARE {
             places.push(Place {
                 frame: index,
                 left,
@@ -61,7 +61,7 @@ fn places(frames: &[FlameFrame], root: Option<usize>) -> Vec<Place> {
     places
 }
 
-/// Start of a frame at a depth that has none before it.
+/// Left end of the next frame at a depth; that of its parent if it is the first there.
 fn places_begin(free: &[f64], depth: usize) -> f64 {
     free.get(depth).or(free.last()).copied().unwrap_or(0.0)
 }
@@ -70,28 +70,28 @@ fn places_begin(free: &[f64], depth: usize) -> f64 {
 pub(crate) fn folded(frames: &[FlameFrame]) -> String {
     let mut stack: Vec<&str> = Vec::new();
     let mut text = String::new();
-    for own in frames {
-        stack.truncate(own.depth as usize);
-        stack.push(&own.name);
-        if own.self_nanos > 0 {
+    for frame in frames {
+        stack.truncate(frame.depth as usize);
+        stack.push(&frame.name);
+        if frame.self_nanos > 0 {
             let names: Vec<String> = stack.iter().map(|name| name.replace(';', ":")).collect();
             text += &names.join(";");
             text += " ";
-            text += &own.self_nanos.to_string();
+            text += &frame.self_nanos.to_string();
             text.push('\n');
         }
     }
     text
 }
 
-/// Names from the outermost frame to one.
+/// Names of a frame and its callers, the outermost first.
 pub(crate) fn path(frames: &[FlameFrame], index: usize) -> Vec<String> {
     let mut names = Vec::new();
     let mut depth = u32::MAX;
-    for own in frames.iter().take(index + 1).rev() {
-        if own.depth < depth {
-            depth = own.depth;
-            names.push(own.name.clone());
+    for frame in frames.iter().take(index + 1).rev() {
+        if frame.depth < depth {
+            depth = frame.depth;
+            names.push(frame.name.clone());
         }
         if depth == 0 {
             break;
@@ -106,19 +106,19 @@ pub(crate) fn path(frames: &[FlameFrame], index: usize) -> Vec<String> {
 pub(crate) struct FrameLook {
     /// Text of a total.
     pub(crate) length: fn(i64) -> String,
-    /// Part of a name that is seen.
+    /// Visible part of a name.
     pub(crate) short: fn(&str) -> &str,
-    /// Colour of a kind of time, as CSS has it.
+    /// CSS colour of a kind of time.
     pub(crate) colour: fn(u8) -> String,
 }
 
-/// The frames as buttons; a press takes a frame as the root.
+/// The frames as buttons; a press makes a frame the root.
 pub(crate) fn frames_view(
     answer: &FlameAnswer,
     root: RwSignal<Option<usize>>,
     look: FrameLook,
 ) -> AnyView {
-    let label = use_i18n().texts().timeline.flame_label;
+    let label = use_i18n().texts().timeline().flame_label;
     let places = places(&answer.frames, root.get());
     let deepest = places.iter().map(|place| place.depth + 1).max();
     let height = format!("{}px", f64::from(deepest.unwrap_or(1)) * ROW);
@@ -138,14 +138,14 @@ fn frame_view(
     root: RwSignal<Option<usize>>,
     look: FrameLook,
 ) -> Option<AnyView> {
-    let own = answer.frames.get(place.frame)?;
-    let share = own.total_nanos as f64 / (answer.total_nanos as f64).max(1.0);
+    let frame = answer.frames.get(place.frame)?;
+    let share = frame.total_nanos as f64 / (answer.total_nanos as f64).max(1.0);
     let label = format!(
         "{} · {} · {} · {}×",
-        own.name,
-        (look.length)(own.total_nanos),
+        frame.name,
+        (look.length)(frame.total_nanos),
         format::percent(share),
-        format::count(own.count)
+        format::count(frame.count)
     );
     let index = place.frame;
     Some(
@@ -155,12 +155,12 @@ fn frame_view(
                 style:left=format!("{:.4}%", place.left * 100.0)
                 style:width=format!("{:.4}%", place.width * 100.0)
                 style:top=format!("{}px", f64::from(place.depth) * ROW)
-                style:--c=(look.colour)(own.kind)
+                style:--c=(look.colour)(frame.kind)
                 title=label.clone()
                 aria-label=label
                 on:click=move |_| root.set(Some(index))
             >
-                {(look.short)(&own.name).to_owned()}
+                {(look.short)(&frame.name).to_owned()}
             </button>
         }
         .into_any(),

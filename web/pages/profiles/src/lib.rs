@@ -1,4 +1,4 @@
-//! Pages about profiles: what a step costs, and the timeline of every event.
+//! Pages about profiles: the costs of a step, and the timeline of all events.
 
 #![expect(
     unreachable_pub,

@@ -1,5 +1,5 @@
-//! The profile of a run: where the time of its steps goes, what would help, operators, memory, ranks, and the difference
-//! from another profile.
+//! The profile of a run: the time of its steps, advice, operators, memory, ranks, and the difference from another
+//! profile.
 //!
 //! Session, rank, steps and view are in the address.
 
@@ -11,7 +11,7 @@ use trainscope_web_kit::components::profile_tabs::{
 };
 use trainscope_web_kit::components::{IconName, Note, NoteKind, StatePage, fixed_icon};
 use trainscope_web_kit::format;
-use trainscope_web_kit::i18n::{ProfileTexts, use_i18n};
+use trainscope_web_kit::i18n::{Texts, use_i18n};
 use trainscope_web_kit::prelude::*;
 use trainscope_web_kit::query::Load;
 
@@ -44,14 +44,13 @@ use parts::Refusal;
 use recording::Recording;
 use steps::Steps;
 
-/// State of the page.
 #[derive(Clone, PartialEq)]
 enum PageState {
     Loading,
     Failed(String),
     /// The session of the address is not in the run.
     Gone(String),
-    /// No profile; files of profilers that cannot be read, with the reason.
+    /// No profile; path and reason of each file of a profiler that cannot be read.
     Nothing(Vec<(String, String)>),
     View(ProfileView),
 }
@@ -59,7 +58,7 @@ enum PageState {
 /// The profile of the run that the address names.
 #[component]
 pub fn ProfilePage(
-    /// The first view without tabs, as the overview of a run that has no other records.
+    /// Shows the first view without tabs: the overview of a run without other records.
     #[prop(optional)]
     is_alone: bool,
 ) -> impl IntoView {
@@ -83,7 +82,7 @@ pub fn ProfilePage(
         Load::Loading | Load::Failed(_) => PageState::Loading,
         Load::Ready(list) if list.sessions.is_empty() => {
             let unread = list.unread.iter();
-            let unread = unread.map(|own| (own.path.clone(), own.reason.clone()));
+            let unread = unread.map(|file| (file.path.clone(), file.reason.clone()));
             PageState::Nothing(unread.collect())
         }
         Load::Ready(_) => {
@@ -93,13 +92,13 @@ pub fn ProfilePage(
     });
     let is_gone = Memo::new(move |_| matches!(state.get(), PageState::Gone(_)));
     let note = move || {
-        let texts = i18n.texts().profile;
+        let texts = i18n.texts();
         if is_gone.get() {
             return None;
         }
         let (icon, title, next) = profiles
             .chosen
-            .with(|own| note_of(own.as_deref()?, texts))?;
+            .with(|chosen| note_of(chosen.as_deref()?, texts))?;
         let kind = if icon == IconName::Clock {
             NoteKind::Plain
         } else {
@@ -109,7 +108,7 @@ pub fn ProfilePage(
             <Note kind icon title=Signal::stored(title) next=Signal::stored(next) />
         })
     };
-    // Files of other profilers beside the profile.
+    // Files of other profilers next to the profile.
     let unread = move || {
         let Load::Ready(list) = profiles.list.load() else {
             return None;
@@ -121,7 +120,7 @@ pub fn ProfilePage(
         PageState::Failed(message) => view! {
             <StatePage
                 icon=IconName::Profile
-                title=i18n.label(|t| t.profile.none)
+                title=i18n.label(|t| t.profile().none)
                 next=Signal::stored(message)
             >
                 <span></span>
@@ -131,8 +130,8 @@ pub fn ProfilePage(
         PageState::Gone(session) => view! {
             <StatePage
                 icon=IconName::Gone
-                title=Signal::derive(move || (i18n.texts().profile.gone)(&session))
-                next=i18n.label(|t| t.profile.gone_next)
+                title=Signal::derive(move || (i18n.texts().profile().gone)(&session))
+                next=i18n.label(|t| t.profile().gone_next)
             >
                 <span></span>
             </StatePage>
@@ -163,7 +162,7 @@ pub fn ProfilePage(
     }
 }
 
-/// A view in a file of its own, or that its code could not be fetched.
+/// A view with separate code, or a message if the code could not be fetched.
 fn later(view: ProfileView) -> AnyView {
     let i18n = use_i18n();
     Suspend::new(async move {
@@ -171,8 +170,8 @@ fn later(view: ProfileView) -> AnyView {
             view! {
                 <StatePage
                     icon=IconName::Gone
-                    title=i18n.label(|t| t.states.no_code)
-                    next=i18n.label(|t| t.states.no_code_next)
+                    title=i18n.label(|t| t.states().no_code)
+                    next=i18n.label(|t| t.states().no_code_next)
                 >
                     <span></span>
                 </StatePage>
@@ -185,19 +184,19 @@ fn later(view: ProfileView) -> AnyView {
 
 /// Files of other profilers: one is a note, several are a list that opens.
 fn unread_note(unread: &[UnreadProfile]) -> AnyView {
-    if let [own] = unread {
-        let (title, next) = (own.path.clone(), own.reason.clone());
+    if let [file] = unread {
+        let (title, next) = (file.path.clone(), file.reason.clone());
         let (title, next) = (Signal::stored(title), Signal::stored(next));
         return view! { <Note icon=IconName::Profile title next /> }.into_any();
     }
     let i18n = use_i18n();
     let count = unread.len() as u64;
-    let rows = unread.iter().map(|own| {
+    let rows = unread.iter().map(|file| {
         view! {
             <li class="small">
-                <b class="med">{own.path.clone()}</b>
+                <b class="med">{file.path.clone()}</b>
                 " "
-                <span class="ink2">{own.reason.clone()}</span>
+                <span class="ink2">{file.reason.clone()}</span>
             </li>
         }
     });
@@ -205,9 +204,9 @@ fn unread_note(unread: &[UnreadProfile]) -> AnyView {
         <details class="unread" data-part="unread">
             <summary class="note">
                 <span class="ink2">{fixed_icon(IconName::Profile, 14)}</span>
-                <b class="med">{move || (i18n.texts().profile.unread_files)(count)}</b>
+                <b class="med">{move || (i18n.texts().profile().unread_files)(count)}</b>
                 <span class="grow"></span>
-                <span class="link">{i18n.text(|t| t.profile.unread_which)}</span>
+                <span class="link">{i18n.text(|t| t.profile().unread_which)}</span>
             </summary>
             <ul class="card">{rows.collect::<Vec<_>>()}</ul>
         </details>
@@ -215,22 +214,28 @@ fn unread_note(unread: &[UnreadProfile]) -> AnyView {
     .into_any()
 }
 
-/// Reading, damage and what else is to know of a profile: icon, fact, consequence.
-fn note_of(own: &ProfileEntry, texts: &ProfileTexts) -> Option<(IconName, String, String)> {
-    let faults = own.faults.join(" · ");
-    match own.state {
+/// The state of a profile as a note: icon, fact, consequence; `None` for a whole one without remarks.
+fn note_of(entry: &ProfileEntry, texts: Texts) -> Option<(IconName, String, String)> {
+    let faults = entry.faults.join(" · ");
+    match entry.state {
         ProfileState::Reading => {
-            let read = format::bytes(own.read_bytes);
-            let bytes = (texts.bytes_of)(&read, &format::bytes(own.total_bytes));
-            Some((IconName::Clock, texts.reading.to_owned(), bytes))
+            let read = format::bytes(entry.read_bytes);
+            let bytes = (texts.profile().bytes_of)(&read, &format::bytes(entry.total_bytes));
+            Some((IconName::Clock, texts.profile().reading.to_owned(), bytes))
         }
         ProfileState::Whole if faults.is_empty() => None,
-        ProfileState::Whole => Some((IconName::Info, texts.remark.to_owned(), faults)),
-        ProfileState::Truncated => Some((IconName::Warning, texts.truncated.to_owned(), faults)),
+        ProfileState::Whole => Some((IconName::Info, texts.profile().remark.to_owned(), faults)),
+        ProfileState::Truncated => Some((
+            IconName::Warning,
+            texts.profile().truncated.to_owned(),
+            faults,
+        )),
         ProfileState::Damaged => {
-            let title = (texts.damaged)(own.damaged);
+            let title = (texts.profile().damaged)(entry.damaged);
             Some((IconName::Warning, title, faults))
         }
-        ProfileState::Unreadable => Some((IconName::Warning, texts.unread.to_owned(), faults)),
+        ProfileState::Unreadable => {
+            Some((IconName::Warning, texts.profile().unread.to_owned(), faults))
+        }
     }
 }

@@ -1,6 +1,6 @@
 //! Segments of the critical path.
 
-/// Kind of time of a kind of segment, by its place among the kinds.
+/// Position of the kind of time of a kind of segment.
 pub(crate) fn kind_of(segment: &str) -> usize {
     match segment {
         "kernel" => 0,

@@ -1,6 +1,6 @@
 //! The timeline of a profile: lanes of slices, steps and counters, from the whole session down to nanoseconds.
 //!
-//! The stretch in view, what is selected, searched, folded, pinned and marked are in the address.
+//! The address has the range in view, selection, search, folded and pinned lanes, and marks.
 
 #![expect(
     clippy::large_types_passed_by_value,
@@ -49,13 +49,12 @@ use motion::use_motion;
 use stage::Stage;
 use toolbar::Toolbar;
 
-/// State of the page.
 #[derive(Clone, Debug, PartialEq)]
 enum PageState {
     Loading,
     /// No profile was recorded.
     Nothing,
-    /// None of the profile could be read; reasons.
+    /// No part of the profile could be read; reasons.
     Unreadable(Vec<String>),
     /// The server refused the request; reason.
     Refused(String),
@@ -67,24 +66,24 @@ enum PageState {
 pub fn TimelinePage() -> impl IntoView {
     let model = Model::provide();
     let i18n = use_i18n();
-    // Before the keys of the frame, of which `/` and `.` mean something else here.
+    // Before the keys of the frame: `/` and `.` have another meaning here.
     use_first_keys(move |key, _| key != "Escape" && model.press_key(key, i18n));
     use_keys(move |key, _| key == "Escape" && model.press_key(key, i18n));
     let state = Memo::new(move |_| state_of(model));
     let page = move || match state.get() {
         PageState::Loading => view! { <main class="main" aria-busy="true"></main> }.into_any(),
         PageState::Nothing => {
-            let texts = i18n.texts().timeline;
+            let texts = i18n.texts().timeline();
             message(texts.none, texts.none_next.to_owned(), true)
         }
         PageState::Unreadable(reasons) => {
-            message(i18n.texts().timeline.unreadable, reasons.join(" "), false)
+            message(i18n.texts().timeline().unreadable, reasons.join(" "), false)
         }
-        PageState::Refused(reason) => message(i18n.texts().timeline.none, reason, false),
+        PageState::Refused(reason) => message(i18n.texts().timeline().none, reason, false),
         PageState::Lanes => view! { <Lanes /> }.into_any(),
     };
     let totals = move || {
-        let texts = i18n.texts().timeline;
+        let texts = i18n.texts().timeline();
         let text = model.frame.with(|frame| {
             let steps = frame.steps.len() as u64;
             (texts.totals)(frame.events, steps, &format::bytes(frame.total_bytes))
@@ -106,7 +105,7 @@ fn state_of(model: Model) -> PageState {
         Load::Loading | Load::Failed(_) => return PageState::Loading,
         Load::Ready(list) => list,
     };
-    let Some(own) = model.profiles.chosen.get() else {
+    let Some(entry) = model.profiles.chosen.get() else {
         let unread = list.unread.iter();
         let unread: Vec<String> = unread
             .map(|file| format!("{}: {}", file.path, file.reason))
@@ -117,8 +116,8 @@ fn state_of(model: Model) -> PageState {
             PageState::Unreadable(unread)
         };
     };
-    if own.state == ProfileState::Unreadable {
-        return PageState::Unreadable(own.faults.clone());
+    if entry.state == ProfileState::Unreadable {
+        return PageState::Unreadable(entry.faults.clone());
     }
     match model.lanes.load() {
         Load::Ready(_) => PageState::Lanes,
@@ -162,19 +161,19 @@ fn Faults() -> impl IntoView {
     let model = use_model();
     let i18n = use_i18n();
     let text = Memo::new(move |_| {
-        let texts = i18n.texts().timeline;
-        let own = model.profiles.chosen.get()?;
+        let texts = i18n.texts().timeline();
+        let entry = model.profiles.chosen.get()?;
         let is_cut = model.frame.with(|frame| frame.cut);
-        let faults = own.faults.join(" ");
+        let faults = entry.faults.join(" ");
         let warning = |title: String| Some((NoteKind::Warning, title, faults.clone()));
-        match own.state {
+        match entry.state {
             ProfileState::Reading => {
-                let read = format::bytes(own.read_bytes);
-                let total = format::bytes(own.total_bytes);
+                let read = format::bytes(entry.read_bytes);
+                let total = format::bytes(entry.total_bytes);
                 Some((NoteKind::Plain, (texts.reading)(&read, &total), faults))
             }
             ProfileState::Truncated => warning(texts.truncated.to_owned()),
-            ProfileState::Damaged => warning((texts.damaged)(own.damaged)),
+            ProfileState::Damaged => warning((texts.damaged)(entry.damaged)),
             _ if is_cut => warning(texts.cut.to_owned()),
             _ => None,
         }
@@ -193,28 +192,28 @@ fn Faults() -> impl IntoView {
     }
 }
 
-/// Data that the profiler was not asked for, while no slice is selected.
+/// Data that the profiler did not record; shown while no slice is selected.
 #[component]
 fn MissingData() -> impl IntoView {
     let model = use_model();
     let i18n = use_i18n();
     move || {
-        let texts = i18n.texts().timeline;
-        let own = model.profiles.chosen.get()?;
+        let texts = i18n.texts().timeline();
+        let entry = model.profiles.chosen.get()?;
         let is_free = model.selected.with(Option::is_none);
-        let lines = missing(&own).into_iter().map(|which| {
+        let lines = missing(&entry).into_iter().map(|which| {
             view! { <li>{texts.missing[which]}</li> }
         });
         is_free.then(|| view! { <ul class="micro ink3">{lines.collect_view()}</ul> })
     }
 }
 
-/// Places of texts about data that an argument of the profiler would add. Only of PyTorch are the arguments known.
-fn missing(own: &ProfileEntry) -> Vec<usize> {
-    if own.format != "kineto" {
+/// Positions of the texts about data that an argument of the profiler would add; known for PyTorch only.
+fn missing(entry: &ProfileEntry) -> Vec<usize> {
+    if entry.format != "kineto" {
         return Vec::new();
     }
-    let has = [own.steps > 0, own.has.device, own.has.stacks];
+    let has = [entry.steps > 0, entry.has.device, entry.has.stacks];
     let missing = has.iter().enumerate().filter(|(_, has)| !**has);
     missing.map(|(place, _)| place).collect()
 }
@@ -225,17 +224,17 @@ mod tests {
 
     #[test]
     fn arguments_are_named_for_data_that_is_not_there() {
-        let mut own = ProfileEntry {
+        let mut entry = ProfileEntry {
             format: "kineto".to_owned(),
             steps: 3,
             ..ProfileEntry::default()
         };
-        assert_eq!(missing(&own), [1, 2]);
-        own.has.device = true;
-        own.has.stacks = true;
-        own.steps = 0;
-        assert_eq!(missing(&own), [0]);
-        own.format = "chrome".to_owned();
-        assert!(missing(&own).is_empty());
+        assert_eq!(missing(&entry), [1, 2]);
+        entry.has.device = true;
+        entry.has.stacks = true;
+        entry.steps = 0;
+        assert_eq!(missing(&entry), [0]);
+        entry.format = "chrome".to_owned();
+        assert!(missing(&entry).is_empty());
     }
 }

@@ -36,13 +36,17 @@ pub fn HistogramsPage() -> impl IntoView {
         browse.entries.with(|entries| {
             let points: u64 = entries.iter().map(|entry| entry.points).sum();
             let statistics = entries.iter().map(|entry| entry.statistics).sum();
-            (i18n.texts().histograms.totals)(entries.len() as u64, points - statistics, statistics)
+            (i18n.texts().histograms().totals)(
+                entries.len() as u64,
+                points - statistics,
+                statistics,
+            )
         })
     });
     let none = Signal::derive(move || {
         browse
             .shown
-            .with(|shown| (i18n.texts().histograms.none)(&shown.join(", ")))
+            .with(|shown| (i18n.texts().histograms().none)(&shown.join(", ")))
     });
     use_keys(move |key, _| match key {
         "f" => {
@@ -56,7 +60,7 @@ pub fn HistogramsPage() -> impl IntoView {
         _ => false,
     });
     let size = Signal::derive(move || {
-        // Several runs lie side by side in a card.
+        // A card shows several runs side by side.
         if settings.is_divided() && browse.shown.with(|shown| shown.len()) > 1 {
             CardSize::Large
         } else {
@@ -78,7 +82,7 @@ pub fn HistogramsPage() -> impl IntoView {
                                 icon=IconName::Histograms
                                 none=none
                                 none_next=Signal::derive(move || {
-                                    i18n.texts().histograms.none_next.to_owned()
+                                    i18n.texts().histograms().none_next.to_owned()
                                 })
                             />
                         }

@@ -27,7 +27,6 @@ use stage::Stage;
 use toolbar::Toolbar;
 use verdict::Verdict;
 
-/// State of the page.
 #[derive(Clone, PartialEq)]
 enum PageState {
     Loading,
@@ -45,7 +44,7 @@ pub fn LandscapePage() -> impl IntoView {
     let state = Memo::new(move |_| match model.load.load() {
         Load::Failed(ClientError::Refused(error)) => PageState::Failed(error.message),
         Load::Loading | Load::Failed(_) => PageState::Loading,
-        Load::Ready(answer) => match answer.first().map(|own| &own.shown) {
+        Load::Ready(answer) => match answer.first().map(|first| &first.shown) {
             Some(Ok(_)) => PageState::Ready,
             Some(Err(reason)) => PageState::Absence(*reason),
             None => PageState::Absence(Absence::Nothing),
@@ -64,7 +63,7 @@ pub fn LandscapePage() -> impl IntoView {
         .into_any()
     };
     let content = move || {
-        let texts = i18n.texts().landscape;
+        let texts = i18n.texts().landscape();
         match state.get() {
             PageState::Loading => ().into_any(),
             PageState::Failed(message) => instead(texts.none.to_owned(), message),

@@ -1,4 +1,4 @@
-//! Pages about recorded records: curves, histograms, media, loss landscapes.
+//! Pages of recorded data: curves, histograms, media, loss landscapes.
 
 #![expect(
     unreachable_pub,

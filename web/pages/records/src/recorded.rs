@@ -1,7 +1,7 @@
 //! Pages of recorded media: images and audio, text, precision-recall curves.
 //!
-//! They share one layout: runs and tags at the left, one card per tag, and one step followed by all cards without a
-//! step of their own. Every recorded step can be reached; only cards in view request data.
+//! They share one layout: runs and tags at the left, one card per tag, and a common step, unless a card has a separate
+//! one. Every recorded step can be reached; only cards in view request data.
 #![expect(
     clippy::large_types_passed_by_value,
     reason = "signals are handles of a word or two; only debug builds add where each was made"
@@ -33,10 +33,10 @@ use card::Card;
 use settings::Settings;
 use toolbar::Toolbar;
 
-/// Maximum number of cards of text that are as high as their texts: all of them are loaded at once.
-const MOST_FITTED: usize = 24;
+/// Maximum number of text cards with the height of their texts: all are loaded at once.
+const MAX_FITTED: usize = 24;
 
-/// Such records of the run that the address names.
+/// Recorded media of the run that the address names.
 #[component]
 pub fn RecordedPage(
     /// Page of images and audio, of text, or of precision-recall curves.
@@ -49,11 +49,11 @@ pub fn RecordedPage(
     let totals = Signal::derive(move || {
         browse.entries.with(|entries| {
             let records = entries.iter().map(|entry| entry.points).sum();
-            (i18n.texts().recorded.totals)(entries.len() as u64, records)
+            (i18n.texts().recorded().totals)(entries.len() as u64, records)
         })
     });
     let none = Signal::derive(move || {
-        let texts = i18n.texts().recorded;
+        let texts = i18n.texts().recorded();
         let runs = browse.shown.with(|shown| shown.join(", "));
         let [images, text, curves] = texts.nouns;
         let noun = match page {
@@ -85,13 +85,13 @@ pub fn RecordedPage(
     }
     let is_read = move || {
         let runs = browse.shown.with(|shown| shown.len());
-        // Single texts are read, many are looked through.
+        // A single text is read, many are skimmed.
         page == RunPage::Text && (runs > 1 || cards.with(|cards| cards.len() < 2))
     };
     let size = Signal::derive(move || {
         let runs = browse.shown.with(|shown| shown.len());
         let is_wide = match page {
-            // A single card has the page for itself.
+            // A single card fills the page.
             RunPage::PrCurves => cards.with(|cards| cards.len() < 2),
             _ => is_read() || runs > 2,
         };
@@ -117,7 +117,7 @@ pub fn RecordedPage(
                                 icon=page.entry().icon
                                 none=none
                                 none_next=Signal::derive(move || {
-                                    i18n.texts().recorded.none_next.to_owned()
+                                    i18n.texts().recorded().none_next.to_owned()
                                 })
                             />
                         }
@@ -133,7 +133,7 @@ pub fn RecordedPage(
                                 current=Signal::stored(None)
                                 size=size
                                 fits=Signal::derive(move || {
-                                    is_read() && cards.with(|cards| cards.len() <= MOST_FITTED)
+                                    is_read() && cards.with(|cards| cards.len() <= MAX_FITTED)
                                 })
                                 is_first_drawn=browse.is_first_drawn()
                                 beside=false

@@ -1,7 +1,7 @@
-//! Curves of one or more runs: a panel of runs and tags, a toolbar, and a card a tag.
+//! Curves of one or more runs: a panel of runs and tags, a toolbar, and one card per tag.
 //!
-//! Everything chosen is in the address ([`settings`]); what the parts share is in [`page`]; a [`card`] asks for its
-//! points when it comes into view, when a range is chosen and when its runs grow.
+//! All choices are in the address ([`settings`]), state common to the parts in [`page`]. A [`card`] requests its points
+//! when it comes into view, when a range is chosen and when its runs grow.
 #![expect(
     clippy::large_types_passed_by_value,
     reason = "signals are handles of a word or two; only debug builds add where each was made"
@@ -50,7 +50,7 @@ use side::Side;
 use table::TablePanel;
 use toolbar::Toolbar;
 
-/// Points that `⇧` with an arrow key moves the crosshair by.
+/// Number of points by which `⇧` with an arrow key moves the crosshair.
 const FAR: i32 = 10;
 
 /// The curves of the run that the address names (`trainscope_web_kit::route::use_run`).
@@ -61,14 +61,14 @@ pub fn ScalarsPage() -> impl IntoView {
     let page = PageState::provide(browse, settings);
     page.follow_axis();
     page.point_at_target();
-    // The card that a link leads to is framed, as one that the keyboard has come to.
+    // The target card of a link is framed like the current card of the keyboard.
     Effect::new(move || {
         if let Some(target) = settings.target.get() {
             page.current.set(Some(target));
         }
     });
     use_keys(move |key, event| {
-        // The slider has arrows of its own.
+        // Sliders handle arrow keys themselves.
         let is_slider = event
             .target()
             .is_some_and(|target| target.has_type::<web_sys::HtmlInputElement>());
@@ -79,7 +79,7 @@ pub fn ScalarsPage() -> impl IntoView {
     let none = Signal::derive(move || {
         browse
             .shown
-            .with(|shown| (i18n.texts().scalars.none)(&shown.join(", ")))
+            .with(|shown| (i18n.texts().scalars().none)(&shown.join(", ")))
     });
     view! {
         <main class="main flush scalars">
@@ -96,7 +96,7 @@ pub fn ScalarsPage() -> impl IntoView {
                                 icon=IconName::Scalars
                                 none=none
                                 none_next=Signal::derive(move || {
-                                    i18n.texts().scalars.none_next.to_owned()
+                                    i18n.texts().scalars().none_next.to_owned()
                                 })
                             />
                         }

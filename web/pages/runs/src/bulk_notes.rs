@@ -9,7 +9,8 @@ use trainscope_web_kit::i18n::use_i18n;
 use trainscope_web_kit::notebook::use_notebook;
 use trainscope_web_kit::prelude::*;
 
-/// A button that opens the fields. Tags are added to those of each run, and a note replaces theirs, as one change.
+/// Button that opens a form for tags and a note. The tags are added to those of each run; the note replaces theirs.
+/// All runs change at once.
 #[component]
 pub(crate) fn BulkNotes(#[prop(into)] runs: Signal<Vec<String>>) -> impl IntoView {
     let notebook = use_notebook();
@@ -19,9 +20,9 @@ pub(crate) fn BulkNotes(#[prop(into)] runs: Signal<Vec<String>>) -> impl IntoVie
     let save = move || {
         let (added, text) = (tags_of(&words.get_untracked()), note.get_untracked());
         let change = runs.get_untracked().into_iter().map(|run| {
-            let own = untrack(|| notebook.notes(&run));
-            let own = noted(own, &added, text.trim());
-            (run, own)
+            let notes = untrack(|| notebook.notes(&run));
+            let notes = noted(notes, &added, text.trim());
+            (run, notes)
         });
         notebook.set_many(change.collect::<BTreeMap<_, _>>());
         words.set(String::new());
@@ -38,15 +39,15 @@ pub(crate) fn BulkNotes(#[prop(into)] runs: Signal<Vec<String>>) -> impl IntoVie
                     save();
                 }
             >
-                <TextField label=i18n.label(|t| t.runs.add_tags) name="tags" value=words />
+                <TextField label=i18n.label(|t| t.runs().add_tags) name="tags" value=words />
                 <TextField
-                    label=i18n.label(|t| t.runs.note_for_all)
+                    label=i18n.label(|t| t.runs().note_for_all)
                     name="note"
                     value=note
                     maxlength=MAX_NOTE_CHARS
                 />
                 <button type="submit" class="btn primary">
-                    {i18n.text(|t| t.runs.save_notes)}
+                    {i18n.text(|t| t.runs().save_notes)}
                 </button>
             </form>
         }
@@ -54,17 +55,17 @@ pub(crate) fn BulkNotes(#[prop(into)] runs: Signal<Vec<String>>) -> impl IntoVie
     view! {
         <Popover
             is_open=is_open
-            label=i18n.label(|t| t.runs.note_selected)
+            label=i18n.label(|t| t.runs().note_selected)
             class="btn bare"
             panel_class="popover up"
-            face=ViewFn::from(move || view! { {fixed_icon(IconName::Tag, 14)} {i18n.text(|t| t.runs.note_label)} })
+            face=ViewFn::from(move || view! { {fixed_icon(IconName::Tag, 14)} {i18n.text(|t| t.runs().note_label)} })
         >
             {content}
         </Popover>
     }
 }
 
-/// Notes with further tags, and with another note unless that is empty.
+/// Adds missing tags, and replaces the note unless `note` is empty.
 fn noted(mut notes: RunNotes, added: &[String], note: &str) -> RunNotes {
     for tag in added {
         if !notes.tags.contains(tag) {

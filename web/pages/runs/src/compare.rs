@@ -1,4 +1,4 @@
-//! Compare: two to eight runs against one of them, from the sentence that tells where they part to the single tensor.
+//! Compare: two to eight runs against one of them, from the verdict in one sentence down to single tensors.
 
 mod choose;
 mod configuration;
@@ -25,7 +25,7 @@ use trainscope_web_kit::keys::use_keys;
 use trainscope_web_kit::prelude::*;
 use trainscope_web_kit::query::Load;
 
-/// The page of comparisons.
+/// The comparison page.
 #[component]
 pub fn ComparePage() -> impl IntoView {
     let model = Model::new();
@@ -42,7 +42,7 @@ pub fn ComparePage() -> impl IntoView {
             Load::Failed(ClientError::Refused(error)) => view! {
                 <StatePage
                     icon=IconName::Error
-                    title=i18n.label(|t| t.compare.title)
+                    title=i18n.label(|t| t.titles().compare)
                     next=Signal::stored(error.message)
                 >
                     ()
@@ -55,7 +55,7 @@ pub fn ComparePage() -> impl IntoView {
         .into_any()
     };
     view! {
-        <main class="main compare-page" aria-label=i18n.text(|t| t.compare.title)>
+        <main class="main compare-page" aria-label=i18n.text(|t| t.titles().compare)>
             <toolbar::Toolbar />
             {content}
         </main>

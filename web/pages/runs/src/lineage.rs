@@ -1,8 +1,8 @@
-//! Lineage: many runs by their parameters and results, as parallel coordinates and as a table; brushes, filter and hidden
-//! runs are one selection, which all parts show.
+//! Lineage: many runs by their parameters and results, as parallel coordinates and as a table. Brushes, filter and
+//! hidden runs form one selection, which all parts show.
 //!
-//! Filter, brushes, axes, columns, order, colours, groups and the open panel are in the address; notes, hidden runs and
-//! saved views are in the notebook beside the runs.
+//! Filter, brushes, axes, columns, order, colours, groups and the open panel are in the address. Notes, hidden runs and
+//! saved views are in the notebook next to the runs.
 
 use leptos::html::Input;
 
@@ -13,6 +13,7 @@ use trainscope_web_kit::route;
 
 mod axis;
 mod brush;
+mod columns;
 mod export;
 mod filter;
 mod front;
@@ -48,7 +49,7 @@ use plot::Plot;
 use table::Table;
 use toolbar::Toolbar;
 
-/// The page of lineage.
+/// The lineage page.
 #[component]
 pub fn LineagePage() -> impl IntoView {
     let model = Model::provide();
@@ -69,7 +70,7 @@ pub fn LineagePage() -> impl IntoView {
     }
 }
 
-/// State of the page without rows.
+/// Content of the page: the rows, or the reason why they are missing.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum State {
     Loading,
@@ -111,8 +112,8 @@ fn Content(filter: NodeRef<Input>) -> impl IntoView {
         State::Failed => view! {
             <StatePage
                 icon=IconName::Gone
-                title=i18n.label(|t| t.lineage.failed)
-                next=i18n.label(|t| t.lineage.failed_next)
+                title=i18n.label(|t| t.lineage().failed)
+                next=i18n.label(|t| t.lineage().failed_next)
             >
                 <div class="acts">
                     <button
@@ -124,7 +125,7 @@ fn Content(filter: NodeRef<Input>) -> impl IntoView {
                             model.store.need(&[]);
                         }
                     >
-                        {i18n.text(|t| t.states.try_again)}
+                        {i18n.text(|t| t.states().try_again)}
                     </button>
                 </div>
             </StatePage>
@@ -133,11 +134,11 @@ fn Content(filter: NodeRef<Input>) -> impl IntoView {
         State::NoRuns => view! {
             <StatePage
                 icon=IconName::Lineage
-                title=i18n.label(|t| t.lineage.no_runs)
-                next=i18n.label(|t| t.lineage.no_runs_next)
+                title=i18n.label(|t| t.lineage().no_runs)
+                next=i18n.label(|t| t.lineage().no_runs_next)
             >
                 <div class="acts">
-                    <a class="btn primary" href=route::runs_href()>{i18n.text(|t| t.states.all_runs)}</a>
+                    <a class="btn primary" href=route::runs_href()>{i18n.text(|t| t.states().all_runs)}</a>
                 </div>
             </StatePage>
         }
@@ -145,7 +146,7 @@ fn Content(filter: NodeRef<Input>) -> impl IntoView {
         State::Rows => view! {
             <Toolbar filter=filter />
             <Show when=move || { model.view.with(|view| view.len()) == 1 && !model.view.with(|view| view.is_grouped) }>
-                <p class="small ink2">{i18n.text(|t| t.lineage.one_run)}</p>
+                <p class="small ink2">{i18n.text(|t| t.lineage().one_run)}</p>
             </Show>
             <Show when=move || !has_parameters.get()>
                 <NoParameters />
@@ -193,7 +194,7 @@ const SNIPPETS: [(&str, &str); 4] = [
     ("config.yaml", "lr: 1e-3\nbatch: 64"),
 ];
 
-/// Instructions where no run has a parameter.
+/// Instructions if no run has a parameter.
 #[component]
 fn NoParameters() -> impl IntoView {
     let model = use_model();
@@ -214,8 +215,8 @@ fn NoParameters() -> impl IntoView {
     let code = move || SNIPPETS.get(chosen.get()).map(|(_, code)| *code);
     view! {
         <section class="card no-parameters">
-            <p class="med">{i18n.text(|t| t.lineage.no_parameters)}</p>
-            <p class="small ink2">{i18n.text(|t| t.lineage.no_parameters_next)}</p>
+            <p class="med">{i18n.text(|t| t.lineage().no_parameters)}</p>
+            <p class="small ink2">{i18n.text(|t| t.lineage().no_parameters_next)}</p>
             <div class="tabs" role="tablist">{tabs.collect_view()}</div>
             <pre class="snippet" role="tabpanel">{code}</pre>
         </section>

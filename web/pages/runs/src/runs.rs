@@ -1,7 +1,7 @@
-//! The list of runs: which one is sick, how far each is, and what to open next.
+//! The list of runs, with their health, progress and links.
 //!
-//! Filter, sort, folding, selection and the open panel are in the address; what is noted about runs, and which are hidden, is in
-//! the notebook beside them.
+//! Filter, sort, folding, selection and the open panel are in the address. Notes and hidden runs are in the notebook
+//! next to the runs.
 
 use trainscope_web_kit::frame_state::FrameState;
 use trainscope_web_kit::keys::use_keys;
@@ -50,7 +50,7 @@ pub fn RunsPage() -> impl IntoView {
     view! {
         <div class="with-side">
             <main class="main runs-page">
-                // There from the beginning, so that the list does not move when it arrives.
+                // Shown while the list loads, since the list would move otherwise.
                 <Show when=move || {
                     model.state.load.get() != Load::Ready(())
                         || model.state.runs.with(|list| !list.runs.is_empty())

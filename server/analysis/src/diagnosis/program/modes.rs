@@ -11,7 +11,7 @@ const MIN_PASSES: f64 = 10.0;
 /// Chosen.
 const MIN_LOOKS: f64 = 5.0;
 const MIN_ROWS: f64 = 8.0;
-/// Minimum number of looked-at steps for a judgement about waits, and waits a step. Chosen: a print
+/// Minimum number of sampled steps for a judgement about waits, and waits a step. Chosen: a print
 /// every ten steps does not count.
 const MIN_STEPS: f64 = 3.0;
 const WAITS_A_STEP: f64 = 0.9;
@@ -139,7 +139,7 @@ fn waits(fact: &Fact<'_>) -> Option<Opinion> {
         (format!(", {one} a step"), format!("，每步 {one}"))
     });
     Some(fact.note(
-        format!("{line} waits for the device in the forward pass: {wait} was called {waits} times in {of} looked-at steps{time}"),
+        format!("{line} waits for the device in the forward pass: {wait} was called {waits} times in {of} sampled steps{time}"),
         format!("{line} 在前向传播中等待设备：{of} 个记录的迭代中调用 {wait} {waits} 次{time_zh}"),
     ))
 }

@@ -12,7 +12,7 @@ pub struct CardTotals {
     points: Option<u64>,
     /// Highest step.
     last_step: Option<i64>,
-    /// Points and last step that the list of tags gave at that time.
+    /// Points and last step in the list of tags at that time.
     listed: (u64, Option<i64>),
 }
 
@@ -53,7 +53,7 @@ impl Browse {
         drawn.filter(|drawn| drawn.is_newer(entry.points, entry.last_step))
     }
 
-    /// Number of points of a tag: as its card has drawn them, or as listed; reactive.
+    /// Number of points of a tag, drawn by its card or listed; reactive.
     pub fn points_of(self, entry: &TagEntry) -> u64 {
         let drawn = self.newer(entry).and_then(|drawn| drawn.points);
         drawn.unwrap_or(entry.points)
@@ -65,7 +65,7 @@ impl Browse {
             .with(|entries| entries.iter().map(|entry| self.points_of(entry)).sum())
     }
 
-    /// First and last step of all tags, and of what cards have drawn; reactive.
+    /// First and last step of all tags and of drawn points; reactive.
     pub fn steps(self) -> Option<(i64, i64)> {
         self.entries.with(|entries| {
             let first = entries.iter().filter_map(|entry| entry.first_step).min()?;

@@ -25,7 +25,7 @@ pub enum Nothing {
 }
 
 impl Nothing {
-    /// The reason, if there is no card.
+    /// `None` if there are cards.
     pub fn of(browse: Browse) -> Option<Self> {
         if !browse.cards.with(|cards| cards.is_empty()) {
             return None;
@@ -54,12 +54,12 @@ pub fn NothingView(
     /// No displayed run has such a tag: title.
     #[prop(into)]
     none: Signal<String>,
-    /// The same: next step.
+    /// No displayed run has such a tag: next step.
     #[prop(into)]
     none_next: Signal<String>,
 ) -> impl IntoView {
     let i18n = use_i18n();
-    let texts = move || &i18n.texts().scalars;
+    let texts = move || i18n.texts().scalars();
     let text = move |text: fn(&ScalarsTexts) -> &'static str| {
         Signal::derive(move || text(texts()).to_owned())
     };
@@ -148,9 +148,9 @@ pub fn DamageNote(browse: Browse) -> impl IntoView {
         let texts = i18n.texts();
         missing.get().map_or_else(String::new, |(name, is_run)| {
             let sentence = if is_run {
-                texts.states.no_run
+                texts.states().no_run
             } else {
-                texts.scalars.no_tag
+                texts.scalars().no_tag
             };
             sentence(&name)
         })
@@ -158,7 +158,7 @@ pub fn DamageNote(browse: Browse) -> impl IntoView {
     let absent_next = move || {
         let is_run = missing.with(|missing| missing.as_ref().is_some_and(|one| one.1));
         let next = if is_run {
-            i18n.texts().states.no_run_next
+            i18n.texts().states().no_run_next
         } else {
             ""
         };
@@ -177,7 +177,7 @@ pub fn DamageNote(browse: Browse) -> impl IntoView {
         files.collect::<Vec<_>>()
     });
     let title = move || {
-        let texts = &i18n.texts().scalars;
+        let texts = i18n.texts().scalars();
         bad.with(|bad| {
             bad.first()
                 .map(|file| sentence(file, texts))
@@ -185,7 +185,7 @@ pub fn DamageNote(browse: Browse) -> impl IntoView {
         })
     };
     let next = move || {
-        let texts = &i18n.texts().scalars;
+        let texts = i18n.texts().scalars();
         let more = bad.with(Vec::len).saturating_sub(1) as u64;
         if more > 0 {
             format!("{}. {}", (texts.and_more)(more), texts.damaged_next)

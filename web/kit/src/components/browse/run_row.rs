@@ -21,7 +21,7 @@ pub fn RunRow(browse: Browse, run: String) -> impl IntoView {
     let name = StoredValue::new(run);
     let is_shown =
         Memo::new(move |_| name.with_value(|name| browse.shown.with(|shown| shown.contains(name))));
-    let is_own = move || name.with_value(|name| browse.own.with(|own| own == name));
+    let is_own = move || name.with_value(|name| browse.own.with(|page_run| page_run == name));
     let is_baseline = Signal::derive(move || {
         let baseline = browse.baseline.get();
         name.with_value(|name| baseline.as_ref() == Some(name))
@@ -31,7 +31,7 @@ pub fn RunRow(browse: Browse, run: String) -> impl IntoView {
         (shown, browse.hidden.get_untracked().to_vec())
     };
     let toggle = move |event: ev::MouseEvent| {
-        // The second click of a double click belongs to that.
+        // The second click of a double click is part of the isolation.
         if event.detail() > 1 {
             return;
         }
@@ -67,7 +67,7 @@ pub fn RunRow(browse: Browse, run: String) -> impl IntoView {
         browse.set_baseline(baseline);
     };
     let remark = move || {
-        let texts = &i18n.texts().scalars;
+        let texts = i18n.texts().scalars();
         if !is_shown.get() {
             return (texts.hidden, "");
         }
@@ -75,7 +75,7 @@ pub fn RunRow(browse: Browse, run: String) -> impl IntoView {
             .with_value(|name| state.run(name))
             .map(|run| run.status);
         match status {
-            Some(RunStatus::Live) if live.is_lost() => (i18n.texts().frame.unknown, ""),
+            Some(RunStatus::Live) if live.is_lost() => (i18n.texts().frame().unknown, ""),
             Some(RunStatus::Live) => (texts.live, "live"),
             Some(RunStatus::Gone) => (texts.gone, "gone"),
             Some(RunStatus::Stopped) | None => ("", ""),
@@ -83,7 +83,7 @@ pub fn RunRow(browse: Browse, run: String) -> impl IntoView {
     };
     let description = move || {
         if is_baseline.get() {
-            i18n.texts().scalars.baseline
+            i18n.texts().scalars().baseline
         } else {
             remark().0
         }
@@ -99,7 +99,7 @@ pub fn RunRow(browse: Browse, run: String) -> impl IntoView {
     };
     let title = move || {
         name.with_value(|name| {
-            let texts = &i18n.texts().scalars;
+            let texts = i18n.texts().scalars();
             let title = (texts.run_row)(name);
             if colours.is_changed(name) {
                 format!("{title}\n{}", texts.other_colour)
@@ -109,7 +109,7 @@ pub fn RunRow(browse: Browse, run: String) -> impl IntoView {
         })
     };
     let word = move |word: fn(&ScalarsTexts) -> &'static str| {
-        Signal::derive(move || word(&i18n.texts().scalars).to_owned())
+        Signal::derive(move || word(i18n.texts().scalars()).to_owned())
     };
     view! {
         <li class="run-row">
@@ -133,7 +133,7 @@ pub fn RunRow(browse: Browse, run: String) -> impl IntoView {
                     when=move || is_baseline.get()
                     fallback=move || view! { <span class="v" aria-hidden="true">{move || remark().0}</span> }
                 >
-                    <span class="badge" aria-hidden="true">{i18n.text(|t| t.scalars.baseline)}</span>
+                    <span class="badge" aria-hidden="true">{i18n.text(|t| t.scalars().baseline)}</span>
                 </Show>
                 <i class:dot=move || remark().1 == "live" class:live=move || remark().1 == "live"></i>
             </button>

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-/// Characters that groups end in.
+/// Final characters of groups.
 const PARTINGS: [char; 2] = ['/', '.'];
 
 /// Rules by prefix; a prefix that ends in `/` or `.` (or is empty) is a group, any other is one tag.
@@ -67,7 +67,7 @@ impl Selection {
         }
     }
 
-    /// Ticks all of a group (a path that ends in `/` or `.`, or the empty one for everything), or none of it.
+    /// Checks or unchecks a group: a path that ends in `/` or `.`, or the empty one for everything.
     pub fn set_group(&mut self, group: &str, is_ticked: bool) {
         self.rules.retain(|prefix, _| !prefix.starts_with(group));
         let inherited = if group.is_empty() {

@@ -1,4 +1,4 @@
-//! Runs that a page draws: those of the URL, otherwise its own, with the others of its folder in the list.
+//! Runs drawn by a page: those of the URL, otherwise the page's run, with the others of its folder in the list.
 
 use std::sync::Arc;
 
@@ -10,20 +10,20 @@ use crate::state::use_runs;
 use crate::url_state::UrlState;
 
 /// Maximum number of runs of a folder that are listed, and drawn together on one click.
-const MOST_TOGETHER: usize = 50;
+const MAX_TOGETHER: usize = 50;
 
 /// Names of runs, in their order.
 pub type RunNames = Memo<Arc<Vec<String>>>;
 
 /// Displayed and hidden runs.
-pub fn chosen_runs(url: UrlState, own: Memo<String>) -> (RunNames, RunNames) {
+pub fn chosen_runs(url: UrlState, page_run: Memo<String>) -> (RunNames, RunNames) {
     let runs = use_runs();
     let (asked, hide) = (url.list("runs"), url.list("hide"));
     let shown = Memo::new(move |_| {
         let hide = hide.get();
         let mut shown = asked.get();
         if shown.is_empty() {
-            shown.push(own.get());
+            shown.push(page_run.get());
         }
         runs.with(|list| {
             // A link may name runs that no longer exist; their data would never arrive.
@@ -39,8 +39,8 @@ pub fn chosen_runs(url: UrlState, own: Memo<String>) -> (RunNames, RunNames) {
     let hidden = Memo::new(move |_| {
         let mut hidden = hide.get();
         if asked.with(Vec::is_empty) && hidden.is_empty() {
-            hidden = own.with(|own| {
-                runs.with(|list| neighbours(own, list.runs.iter().map(|run| run.id.as_str())))
+            hidden = page_run.with(|page_run| {
+                runs.with(|list| neighbours(page_run, list.runs.iter().map(|run| run.id.as_str())))
             });
         }
         shown.with(|shown| hidden.retain(|run| !shown.contains(run)));
@@ -52,11 +52,11 @@ pub fn chosen_runs(url: UrlState, own: Memo<String>) -> (RunNames, RunNames) {
 }
 
 /// The other runs of a run's folder; empty if they are too many.
-pub(super) fn neighbours<'a>(own: &str, runs: impl Iterator<Item = &'a str>) -> Vec<String> {
-    let home = split_name(own).0;
-    let is_beside = |run: &&str| *run != "." && *run != own && split_name(run).0 == home;
+pub(super) fn neighbours<'a>(page_run: &str, runs: impl Iterator<Item = &'a str>) -> Vec<String> {
+    let home = split_name(page_run).0;
+    let is_beside = |run: &&str| *run != "." && *run != page_run && split_name(run).0 == home;
     let found: Vec<String> = runs.filter(is_beside).map(str::to_owned).collect();
-    if found.len() >= MOST_TOGETHER || own == "." {
+    if found.len() >= MAX_TOGETHER || page_run == "." {
         return Vec::new();
     }
     found

@@ -14,7 +14,7 @@ use crate::run_name::split_name;
 use crate::state::use_app_state;
 
 /// Maximum number of runs offered below the field that adds one.
-const MOST_OFFERED: usize = 50;
+const MAX_OFFERED: usize = 50;
 
 /// Runs, filter, tags, and totals.
 #[component]
@@ -38,7 +38,7 @@ pub fn Side(
         })
     };
     view! {
-        <aside class="side" aria-label=i18n.text(|t| t.scalars.tags)>
+        <aside class="side" aria-label=i18n.text(|t| t.scalars().tags)>
             <Show when=move || browse.has_side.get()>
                 <RunList browse=browse />
                 {children.clone().map(|children| children())}
@@ -49,7 +49,7 @@ pub fn Side(
                     {move || {
                         is_cut()
                             .then(|| {
-                                view! { <span class="warn">" · " {i18n.texts().scalars.tags_cut}</span> }
+                                view! { <span class="warn">" · " {i18n.texts().scalars().tags_cut}</span> }
                             })
                     }}
                 </div>
@@ -68,22 +68,24 @@ fn RunList(browse: Browse) -> impl IntoView {
         browse
             .hidden
             .with(|hidden| listed.extend(hidden.iter().cloned()));
-        // The run's own folder first; displaying a run does not move its row under the pointer.
-        let home = browse.own.with(|own| split_name(own).0.to_owned());
+        // The folder of the page's run first; displaying a run does not move its row under the pointer.
+        let home = browse
+            .own
+            .with(|page_run| split_name(page_run).0.to_owned());
         listed.sort_by(|a, b| {
             let is_away = |run: &str| split_name(run).0 != home;
             is_away(a).cmp(&is_away(b)).then_with(|| natural(a, b))
         });
         listed
     });
-    // Runs of the folder that are not drawn yet, while no other run is.
+    // Other runs of the folder, while only the page's run is drawn.
     let folder = Memo::new(move |_| {
         let is_alone = browse
             .own
-            .with(|own| browse.shown.with(|shown| ***shown == [own.clone()]));
-        let own = browse.own.get();
+            .with(|page_run| browse.shown.with(|shown| ***shown == [page_run.clone()]));
+        let page_run = browse.own.get();
         let runs = use_app_state().runs.get();
-        let others = is_alone.then(|| neighbours(&own, runs.runs.iter().map(|run| &*run.id)));
+        let others = is_alone.then(|| neighbours(&page_run, runs.runs.iter().map(|run| &*run.id)));
         others.unwrap_or_default()
     });
     let compare = move |_| {
@@ -97,16 +99,16 @@ fn RunList(browse: Browse) -> impl IntoView {
     };
     let counts = move || {
         let shown = browse.shown.with(|shown| shown.len()).to_string();
-        (i18n.texts().scalars.of)(&shown, &listed.with(Vec::len).to_string())
+        (i18n.texts().scalars().of)(&shown, &listed.with(Vec::len).to_string())
     };
     view! {
         <div class="sec">
-            <b>{i18n.text(|t| t.scalars.runs)}</b>
+            <b>{i18n.text(|t| t.scalars().runs)}</b>
             <span class="ink3">{counts}</span>
             <span class="grow"></span>
             <Popover
                 is_open=is_adding
-                label=i18n.label(|t| t.scalars.add_run)
+                label=i18n.label(|t| t.scalars().add_run)
                 class="btn bare icon small-btn"
                 panel_class="popover add-run"
                 face=ViewFn::from(|| view! { <Icon name=IconName::Plus size=14 /> })
@@ -114,20 +116,20 @@ fn RunList(browse: Browse) -> impl IntoView {
                 <AddRun browse=browse listed=listed is_adding=is_adding />
             </Popover>
         </div>
-        <ul class="runs" aria-label=i18n.text(|t| t.scalars.runs)>
+        <ul class="runs" aria-label=i18n.text(|t| t.scalars().runs)>
             <For each=move || listed.get() key=Clone::clone let:run>
                 <RunRow browse=browse run=run />
             </For>
         </ul>
         <Show when=move || folder.with(|folder| !folder.is_empty())>
             <button type="button" class="link compare-folder" on:click=compare>
-                {move || (i18n.texts().scalars.compare_folder)(folder.with(Vec::len) as u64)}
+                {move || (i18n.texts().scalars().compare_folder)(folder.with(Vec::len) as u64)}
             </button>
         </Show>
     }
 }
 
-/// A field over the runs that are not in the list yet, and how many of them are offered.
+/// A search field over the runs that are not in the list yet, with the number of matches.
 #[component]
 fn AddRun(browse: Browse, listed: Memo<Vec<String>>, is_adding: RwSignal<bool>) -> impl IntoView {
     let i18n = use_i18n();
@@ -147,7 +149,7 @@ fn AddRun(browse: Browse, listed: Memo<Vec<String>>, is_adding: RwSignal<bool>) 
             let ids = list.runs.iter().map(|run| &run.id);
             let mut found =
                 ids.filter(|id| !listed.contains(id) && id.to_lowercase().contains(&wanted));
-            let offered: Vec<String> = found.by_ref().take(MOST_OFFERED).cloned().collect();
+            let offered: Vec<String> = found.by_ref().take(MAX_OFFERED).cloned().collect();
             let all = offered.len() + found.count();
             (offered, all)
         })
@@ -155,7 +157,8 @@ fn AddRun(browse: Browse, listed: Memo<Vec<String>>, is_adding: RwSignal<bool>) 
     let count = move || {
         offered.with(|(offered, all)| {
             let is_cut = offered.len() < *all;
-            is_cut.then(|| (i18n.texts().scalars.of)(&offered.len().to_string(), &all.to_string()))
+            is_cut
+                .then(|| (i18n.texts().scalars().of)(&offered.len().to_string(), &all.to_string()))
         })
     };
     let add = move |run: String| {
@@ -176,8 +179,8 @@ fn AddRun(browse: Browse, listed: Memo<Vec<String>>, is_adding: RwSignal<bool>) 
                 <input
                     class="bare-input"
                     node_ref=field
-                    aria-label=i18n.text(|t| t.scalars.add_run)
-                    placeholder=i18n.text(|t| t.scalars.add_run)
+                    aria-label=i18n.text(|t| t.scalars().add_run)
+                    placeholder=i18n.text(|t| t.scalars().add_run)
                     prop:value=move || text.get()
                     on:input=move |event| text.set(event_target_value(&event))
                     on:keydown=on_key
@@ -204,7 +207,7 @@ fn AddRun(browse: Browse, listed: Memo<Vec<String>>, is_adding: RwSignal<bool>) 
                 </For>
             </ul>
             <Show when=move || offered.with(|(_, all)| *all == 0)>
-                <p class="micro ink3">{i18n.text(|t| t.scalars.no_run_to_add)}</p>
+                <p class="micro ink3">{i18n.text(|t| t.scalars().no_run_to_add)}</p>
             </Show>
             <p class="micro ink3">{count}</p>
     }
@@ -228,10 +231,10 @@ fn FilterField(browse: Browse) -> impl IntoView {
                     type="search"
                     spellcheck="false"
                     autocomplete="off"
-                    aria-label=i18n.text(|t| t.scalars.filter)
+                    aria-label=i18n.text(|t| t.scalars().filter)
                     aria-invalid=move || error().is_some().to_string()
-                    placeholder=i18n.text(|t| t.scalars.tags)
-                    title=i18n.text(|t| t.scalars.filter)
+                    placeholder=i18n.text(|t| t.scalars().tags)
+                    title=i18n.text(|t| t.scalars().filter)
                     prop:value=move || browse.filter_text.get()
                     on:input=move |event| browse.set_filter(&event_target_value(&event))
                     on:keydown=move |event| {
@@ -249,7 +252,7 @@ fn FilterField(browse: Browse) -> impl IntoView {
                     .map(|reason| {
                         view! {
                             <p class="micro warn" role="status" title=reason>
-                                {i18n.texts().scalars.bad_filter}
+                                {i18n.texts().scalars().bad_filter}
                             </p>
                         }
                     })

@@ -1,5 +1,5 @@
-//! The tags of the displayed runs as a tree with checkboxes; only the rows in view are created, so ten thousand tags
-//! cost as much as thirty.
+//! The tags of the displayed runs as a tree with checkboxes. Only the rows in view are created: ten thousand tags cost
+//! no more than thirty.
 
 use std::collections::HashMap;
 
@@ -15,7 +15,7 @@ use crate::prelude::*;
 
 const ROW_PIXELS: f64 = 24.0;
 /// Number of tags above which a group starts collapsed.
-const MOST_OPEN: usize = 24;
+const MAX_OPEN: usize = 24;
 
 /// A row with its index.
 #[derive(Clone, Debug, PartialEq)]
@@ -34,7 +34,7 @@ enum TreeRow {
     All(usize, usize),
     /// Heading of the tensors of one role.
     Role(Role),
-    /// A group or tag, with its full name and its points; under the heading of a role, if there is one.
+    /// A group or tag, with its full name and its points; under the heading of a role, if any.
     Tag(Row, String, u64, Option<Role>),
 }
 
@@ -60,7 +60,7 @@ pub fn TagTree(browse: Browse) -> impl IntoView {
         <div
             class="tree"
             role="tree"
-            aria-label=i18n.text(|t| t.scalars.tags)
+            aria-label=i18n.text(|t| t.scalars().tags)
             node_ref=list.holder
             on:scroll=move |_| list.follow()
         >
@@ -82,7 +82,7 @@ pub fn TagTree(browse: Browse) -> impl IntoView {
             <p class="micro ink3 none">
                 {move || {
                     let tags = browse.entries.with(|entries| entries.len()) as u64;
-                    (i18n.texts().scalars.nothing_matches)(tags)
+                    (i18n.texts().scalars().nothing_matches)(tags)
                 }}
             </p>
         </Show>
@@ -120,7 +120,7 @@ fn tree_rows(browse: Browse, folds: RwSignal<HashMap<String, bool>>) -> Vec<Tree
             }
             let open = |path: &str, tags: usize| {
                 let by_hand = folds.with(|folds| folds.get(path).copied());
-                by_hand.unwrap_or(is_filtering || tags <= MOST_OPEN)
+                by_hand.unwrap_or(is_filtering || tags <= MAX_OPEN)
             };
             for (role, seen) in by_role(seen) {
                 out.extend(role.map(TreeRow::Role));
@@ -142,7 +142,7 @@ fn tree_rows(browse: Browse, folds: RwSignal<HashMap<String, bool>>) -> Vec<Tree
     out
 }
 
-/// Tags in their order under headings: those of each role where several roles are among them, else all under none.
+/// Tags in their order under headings: one per role if there are several roles, otherwise none.
 fn by_role(seen: Vec<&TagEntry>) -> Vec<(Option<Role>, Vec<&TagEntry>)> {
     let mut parts: Vec<(Option<Role>, Vec<&TagEntry>)> = Vec::new();
     for role in ROLES.iter().map(|(role, _)| Some(*role)).chain([None]) {
@@ -159,7 +159,7 @@ fn by_role(seen: Vec<&TagEntry>) -> Vec<(Option<Role>, Vec<&TagEntry>)> {
     }
 }
 
-/// Ticks the tags of a group, or takes their ticks away; below a heading those of its role alone.
+/// Checks or unchecks the tags of a group; below a heading, only those of its role.
 fn tick_group(browse: Browse, group: &str, role: Option<Role>, is_ticked: bool) {
     let Some(role) = role else {
         browse.change_selection(|chosen| chosen.set_group(group, is_ticked));
@@ -191,7 +191,7 @@ fn TreeRowView(
                 format::count(all as u64)
             } else {
                 let (ticked, all) = (format::count(ticked as u64), format::count(all as u64));
-                (i18n.texts().scalars.of)(&ticked, &all)
+                (i18n.texts().scalars().of)(&ticked, &all)
             }
         }
     };
@@ -199,7 +199,7 @@ fn TreeRowView(
         TreeRow::Pinned(count) => view! {
             <div class="t" style:top=top role="treeitem">
                 <Icon name=IconName::Down size=12 />
-                <b class="med on">{i18n.text(|t| t.scalars.pinned)}</b>
+                <b class="med on">{i18n.text(|t| t.scalars().pinned)}</b>
                 <span class="n">{count}</span>
             </div>
         }
@@ -211,8 +211,8 @@ fn TreeRowView(
                     <button
                         type="button"
                         class="plain"
-                        aria-label=i18n.text(|t| t.scalars.unpin)
-                        title=i18n.text(|t| t.scalars.unpin)
+                        aria-label=i18n.text(|t| t.scalars().unpin)
+                        title=i18n.text(|t| t.scalars().unpin)
                         on:click=move |_| browse.toggle_pin(&unpinned)
                     >
                         <Icon name=IconName::Pin size=12 />
@@ -230,13 +230,13 @@ fn TreeRowView(
                         checked=is_all
                         some=is_some
                         label=Signal::derive(move || {
-                            (i18n.texts().scalars.show_tag)(i18n.texts().scalars.all_tags)
+                            (i18n.texts().scalars().show_tag)(i18n.texts().scalars().all_tags)
                         })
                         on_press=move || {
                             browse.change_selection(|chosen| chosen.set_group("", !is_all));
                         }
                     />
-                    <span class="ink3">{i18n.text(|t| t.scalars.all_tags)}</span>
+                    <span class="ink3">{i18n.text(|t| t.scalars().all_tags)}</span>
                     <span class="n">{of(ticked, all)}</span>
                 </div>
             }
@@ -244,7 +244,7 @@ fn TreeRowView(
         }
         TreeRow::Role(role) => {
             let name = move || {
-                let texts = i18n.texts().histograms;
+                let texts = i18n.texts().histograms();
                 match role {
                     Role::Gradient => texts.gradients,
                     Role::Activation => texts.activations,
@@ -296,7 +296,7 @@ fn TreeRowView(
                     <Check
                         checked=is_all
                         some=is_some
-                        label=Signal::derive(move || (i18n.texts().scalars.show_tag)(&label))
+                        label=Signal::derive(move || (i18n.texts().scalars().show_tag)(&label))
                         on_press=move || {
                             tick_group(browse, &group, role, !is_all);
                         }
@@ -340,7 +340,7 @@ fn TreeRowView(
                 >
                     <Check
                         checked=is_ticked
-                        label=Signal::derive(move || (i18n.texts().scalars.show_tag)(&label))
+                        label=Signal::derive(move || (i18n.texts().scalars().show_tag)(&label))
                         on_press=move || toggle(&pressed)
                     />
                     <button

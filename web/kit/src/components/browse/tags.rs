@@ -41,7 +41,7 @@ impl Default for SeriesId {
 }
 
 impl SeriesId {
-    /// Label beside its chip: the short name of the run, and distinguishing parts.
+    /// Label next to its chip: the short name of the run, and distinguishing parts.
     pub fn label(&self) -> String {
         let mut label = self.name.clone();
         if self.is_one_of_many {
@@ -52,9 +52,11 @@ impl SeriesId {
             if let Some(file) = &self.file {
                 // The common prefix of such file names is not distinguishing.
                 let name = file.rsplit('/').next().unwrap_or(file);
-                let own = name.rsplit_once("tfevents.").map_or(name, |(_, own)| own);
+                let suffix = name
+                    .rsplit_once("tfevents.")
+                    .map_or(name, |(_, suffix)| suffix);
                 label.push_str(" · ");
-                label.push_str(own);
+                label.push_str(suffix);
             }
         }
         label
@@ -70,7 +72,7 @@ pub struct TagEntry {
     pub role: Option<Role>,
     /// Points of all its series.
     pub points: u64,
-    /// Number of them that are statistics of tensors.
+    /// Number of these that are statistics of tensors.
     pub statistics: u64,
     /// Points that a restart has overwritten.
     pub superseded: u64,
@@ -82,7 +84,8 @@ pub struct TagEntry {
     pub series: Vec<SeriesId>,
 }
 
-/// All tags of these kinds, by name; `short` abbreviates the name of a run. Runs whose tags have not arrived are left out.
+/// All tags of these kinds, by name; `short` abbreviates the name of a run. Runs whose tags have not arrived are left
+/// out.
 pub fn merge(
     runs: &[String],
     tags: &BTreeMap<String, Arc<TagList>>,

@@ -66,9 +66,9 @@ impl Walk<'_> {
         while at < to {
             let tag = self.tags[at];
             let rest = &tag[prefix..];
-            // Names of modules are parted by dots, names of summaries by slashes.
+            // Names of modules are separated by dots, names of summaries by slashes.
             let parting = if tag.contains('/') { '/' } else { '.' };
-            // An empty segment at either end is part of the segment beside it.
+            // An empty segment at either end is part of the adjacent segment.
             let slash = rest
                 .char_indices()
                 .skip(1)

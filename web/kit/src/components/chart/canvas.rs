@@ -24,7 +24,7 @@ pub(super) fn draw_plot(
     theme: &Theme,
 ) {
     if let Some(backend) = prepare(canvas, (geometry.width, geometry.height, geometry.dpr)) {
-        // A canvas rejects only arcs of negative radius, which there are none of.
+        // A canvas rejects only arcs of negative radius, which do not occur.
         let _never = line::draw(backend, spec, geometry, theme, 1.0);
     }
 }
@@ -95,7 +95,7 @@ pub(super) fn prepare(
     context.set_transform(1.0, 0.0, 0.0, 1.0, 0.0, 0.0).ok()?;
     context.clear_rect(0.0, 0.0, f64::from(width), f64::from(height));
     context.set_transform(unit, 0.0, 0.0, unit, 0.0, 0.0).ok()?;
-    // At the width of these lines all corners look the same, and a round one takes half as long again.
+    // At this line width all corners look the same, and round ones take half as long again.
     context.set_line_join("bevel");
     context.set_line_cap("round");
     Some(Canvas::new(context, (width, height)))

@@ -53,7 +53,7 @@ pub fn DistributionChart(
             let layout = Arc::new(Layout::new(&spec));
             let spec = Arc::new(spec);
             if let Some(backend) = canvas::prepare(&canvas, (width, height, layout.dpr)) {
-                // A canvas rejects only arcs of negative radius, which there are none of.
+                // A canvas rejects only arcs of negative radius, which do not occur.
                 let _never = distribution::draw(backend, &spec, &layout, &palette.theme, 1.0);
             }
             // The component may be gone by the time of this frame.

@@ -1,4 +1,4 @@
-//! Loss landscapes on a canvas: a map of which points can be chosen, and a view that can be turned.
+//! Loss landscapes on a canvas: a map with selectable points, and a view that can be turned.
 
 use std::sync::Arc;
 
@@ -23,7 +23,7 @@ pub fn MapChart(
     let holder = NodeRef::<html::Div>::new();
     let canvas = NodeRef::<html::Canvas>::new();
     let size = canvas::draw_figure(map, (holder, canvas), |map, backend, size, theme| {
-        // A canvas rejects only arcs of negative radius, which there are none of.
+        // A canvas rejects only arcs of negative radius, which do not occur.
         let _never = map.draw(backend, size, theme, 1.0);
     });
     let press = move |event: web_sys::MouseEvent| {

@@ -4,7 +4,7 @@ use trainscope_api::scalars::{NonFinite, NonFiniteClass, Series};
 use trainscope_charts::line::{Class, Line, Stretch};
 use trainscope_charts::theme::Rgb;
 
-/// A curve as it is drawn.
+/// The curve of a series.
 pub fn line_of(series: &Series, colour: Rgb) -> Line {
     let stretch = |one: &NonFinite| Stretch {
         class: match one.class {

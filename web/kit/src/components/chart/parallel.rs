@@ -1,6 +1,6 @@
-//! Parallel coordinates on three canvases: all lines pale, those of the selection above them, axes and the line under the
-//! pointer on top. Up to [`MOST_STROKES`] lines are strokes; more are counted by pixel, and a change of the selection adds
-//! or subtracts only the lines that enter or leave.
+//! Parallel coordinates on three canvases: all lines pale, those of the selection above them, axes and the line under
+//! the pointer on top. Up to [`MAX_STROKES`] lines are strokes. More are counted by pixel, and a change of the
+//! selection adds or subtracts only the lines that enter or leave.
 
 use std::cell::RefCell;
 use std::collections::VecDeque;
@@ -18,9 +18,9 @@ use super::{canvas, schedule, use_palette};
 use crate::format;
 use crate::prelude::*;
 
-/// Lines at most that are strokes.
-const MOST_STROKES: usize = 2_000;
-/// Time a frame for counting lines, in milliseconds.
+/// Maximum number of lines drawn as strokes.
+const MAX_STROKES: usize = 2_000;
+/// Time per frame for counting lines, in milliseconds.
 const SLICE_MILLIS: f64 = 8.0;
 /// Width of a line of the selection, of one under the pointer, and of the others, CSS pixels.
 const KEPT_WIDTH: f64 = 1.75;
@@ -99,7 +99,7 @@ impl Counts {
         self.0.replace(None);
     }
 
-    /// Brings the counts to a selection; those that are first in `order` are drawn first.
+    /// Brings the counts to a selection; the first rows of `order` are drawn first.
     fn show(
         &self,
         canvas: &HtmlCanvasElement,
@@ -109,15 +109,15 @@ impl Counts {
         colours: Rc<[Rgb; SHADES]>,
     ) {
         let is_running = {
-            let mut own = self.0.borrow_mut();
-            let fits = own.as_ref().is_some_and(|own| {
-                Arc::ptr_eq(&own.layout, layout)
-                    && own.shades == shades
-                    && own.kept.len() == kept.len()
+            let mut state = self.0.borrow_mut();
+            let fits = state.as_ref().is_some_and(|state| {
+                Arc::ptr_eq(&state.layout, layout)
+                    && state.shades == shades
+                    && state.kept.len() == kept.len()
             });
             if !fits {
-                let was_running = own.as_ref().is_some_and(|own| own.is_running);
-                *own = Some(CountState {
+                let was_running = state.as_ref().is_some_and(|state| state.is_running);
+                *state = Some(CountState {
                     layout: Arc::clone(layout),
                     density: Density::new(layout),
                     shades: shades.to_vec(),
@@ -127,11 +127,11 @@ impl Counts {
                     colours: Rc::clone(&colours),
                 });
             }
-            let Some(own) = own.as_mut() else { return };
-            own.colours = colours;
-            // Lines that wait have not been counted yet.
-            for (row, enters) in own.waiting.drain(..) {
-                own.kept[row] = !enters;
+            let Some(state) = state.as_mut() else { return };
+            state.colours = colours;
+            // Waiting lines have not been counted yet.
+            for (row, enters) in state.waiting.drain(..) {
+                state.kept[row] = !enters;
             }
             let first = order
                 .iter()
@@ -140,15 +140,15 @@ impl Counts {
             let rest = 0..kept.len();
             let mut is_queued = vec![false; kept.len()];
             for row in first.chain(rest) {
-                if own.kept[row] != kept[row] && !is_queued[row] {
+                if state.kept[row] != kept[row] && !is_queued[row] {
                     is_queued[row] = true;
-                    own.waiting.push_back((row, kept[row]));
+                    state.waiting.push_back((row, kept[row]));
                 }
             }
-            for (row, enters) in &own.waiting {
-                own.kept[*row] = *enters;
+            for (row, enters) in &state.waiting {
+                state.kept[*row] = *enters;
             }
-            std::mem::replace(&mut own.is_running, true)
+            std::mem::replace(&mut state.is_running, true)
         };
         if !is_running {
             self.clone().slice(canvas.clone());
@@ -158,25 +158,25 @@ impl Counts {
     /// Counts lines for a while, shows them, and goes on in the next frame.
     fn slice(self, canvas: HtmlCanvasElement) {
         let is_done = {
-            let mut own = self.0.borrow_mut();
-            let Some(own) = own.as_mut() else { return };
+            let mut state = self.0.borrow_mut();
+            let Some(state) = state.as_mut() else { return };
             let begun = format::now_millis();
             let mut counted = 0_u32;
-            while let Some((row, enters)) = own.waiting.pop_front() {
-                let shade = own.shades.get(row).copied().unwrap_or(0);
+            while let Some((row, enters)) = state.waiting.pop_front() {
+                let shade = state.shades.get(row).copied().unwrap_or(0);
                 if enters {
-                    own.density.add(&own.layout, row, shade);
+                    state.density.add(&state.layout, row, shade);
                 } else {
-                    own.density.subtract(&own.layout, row, shade);
+                    state.density.subtract(&state.layout, row, shade);
                 }
                 counted += 1;
                 if counted.is_multiple_of(16) && format::now_millis() - begun >= SLICE_MILLIS {
                     break;
                 }
             }
-            put(&canvas, &own.density, &own.colours);
-            own.is_running = !own.waiting.is_empty();
-            !own.is_running
+            put(&canvas, &state.density, &state.colours);
+            state.is_running = !state.waiting.is_empty();
+            !state.is_running
         };
         if !is_done {
             request_animation_frame(move || self.slice(canvas));
@@ -215,7 +215,7 @@ pub fn ParallelChart(
     /// The row under the pointer or the cursor.
     #[prop(into)]
     hovered: Signal<Option<u32>>,
-    /// Colours of the scale, from its least to its greatest value.
+    /// Colours of the scale, from its minimum to its maximum.
     #[prop(into)]
     scale: Signal<Arc<Vec<Rgb>>>,
     /// Names of lanes.
@@ -236,12 +236,12 @@ pub fn ParallelChart(
         let Some(canvas) = below.get() else { return };
         below_ticket.ask(move || {
             let theme = &palette.theme;
-            let Some(own) = counts.try_with_value(|counts| counts[0].clone()) else {
+            let Some(below_counts) = counts.try_with_value(|counts| counts[0].clone()) else {
                 return;
             };
-            if rows > MOST_STROKES {
+            if rows > MAX_STROKES {
                 let colours = Rc::new([theme.base; SHADES]);
-                own.show(
+                below_counts.show(
                     &canvas,
                     &layout,
                     (&vec![true; rows], &vec![0; rows]),
@@ -250,7 +250,7 @@ pub fn ParallelChart(
                 );
                 return;
             }
-            own.forget();
+            below_counts.forget();
             if let Some(backend) = prepare(&canvas, &layout) {
                 let of = |row| Stroke {
                     row,
@@ -260,7 +260,7 @@ pub fn ParallelChart(
                     has_casing: false,
                 };
                 let strokes: Vec<Stroke> = (0..rows).map(of).collect();
-                // A canvas rejects only arcs of negative radius, which there are none of.
+                // A canvas rejects only arcs of negative radius, which do not occur.
                 let _never = draw_lines(backend, &layout, &strokes, theme);
             }
         });
@@ -271,10 +271,10 @@ pub fn ParallelChart(
         let Some(canvas) = above.get() else { return };
         above_ticket.ask_first(move || {
             let theme = &palette.theme;
-            let Some(own) = counts.try_with_value(|counts| counts[1].clone()) else {
+            let Some(above_counts) = counts.try_with_value(|counts| counts[1].clone()) else {
                 return;
             };
-            if lines.kept.len() > MOST_STROKES {
+            if lines.kept.len() > MAX_STROKES {
                 let last = scale.len().saturating_sub(1);
                 let colours = std::array::from_fn(|shade| {
                     scale
@@ -283,7 +283,7 @@ pub fn ParallelChart(
                         .unwrap_or(theme.ink_2)
                 });
                 let best: Vec<u32> = lines.order.iter().rev().copied().collect();
-                own.show(
+                above_counts.show(
                     &canvas,
                     &layout,
                     (&lines.kept, &lines.shades),
@@ -292,7 +292,7 @@ pub fn ParallelChart(
                 );
                 return;
             }
-            own.forget();
+            above_counts.forget();
             let (_, strokes) = strokes(&lines, theme);
             let has_bands = layout.axes.iter().any(|axis| axis.bands.is_some());
             if has_bands && let Some(backend) = prepare(&canvas, &layout) {

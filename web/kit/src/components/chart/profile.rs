@@ -20,7 +20,7 @@ pub fn ProfileChart(
     label: Signal<String>,
     /// Element under the pointer; set by this component.
     pointed: RwSignal<Option<Hit>>,
-    /// An element that is framed.
+    /// Framed element.
     #[prop(optional, into)]
     chosen: Signal<Option<Hit>>,
     /// Read-out of an element.
@@ -33,7 +33,7 @@ pub fn ProfileChart(
     let holder = NodeRef::<html::Div>::new();
     let canvas = NodeRef::<html::Canvas>::new();
     let size = canvas::draw_figure(figure, (holder, canvas), |figure, backend, size, theme| {
-        // A canvas rejects only arcs of negative radius, which there are none of.
+        // A canvas rejects only arcs of negative radius, which do not occur.
         let _never = figure.draw(backend, size, theme, 1.0);
     });
     let at = RwSignal::new((0.0, 0.0));

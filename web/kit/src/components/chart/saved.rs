@@ -42,7 +42,7 @@ pub fn to_png(title: &str, panels: &[Panel], palette: &Palette, done: impl FnOnc
     let write = |text: &str, (x, y): (f64, f64), style: &str, colour: Rgb| {
         context.set_font(&format!("{style} {}px {font}", 12.0 * dpr));
         context.set_fill_style_str(&css(colour));
-        // Missing text is no reason to withhold the picture.
+        // A missing text does not prevent the picture.
         let _ignored = context.fill_text(text, x, y * dpr);
     };
     write(title, (INDENT * dpr, 20.0), "600", palette.theme.ink);
@@ -82,7 +82,7 @@ pub fn encode(canvas: &HtmlCanvasElement, done: impl FnOnce(Blob) + 'static) {
             done(blob);
         }
     });
-    // An error means that there is no picture; there is nothing to clean up.
+    // An error means a missing picture; there is nothing to clean up.
     let _ignored = canvas.to_blob(callback.unchecked_ref());
 }
 

@@ -1,4 +1,4 @@
-//! Drawing schedule of charts: in the browser's frames, as many as time allows, each chart at most once per frame.
+//! Drawing schedule of charts: in frames of the browser, within a time limit, each chart at most once per frame.
 //!
 //! A hundred charts that change together are drawn over several frames, so that scrolling and pointing never wait for
 //! them.
@@ -38,7 +38,7 @@ impl Ticket {
         self.wait(Box::new(job), false);
     }
 
-    /// The same before all others: in the next frame.
+    /// Schedules a drawing before all others, in the next frame.
     pub fn ask_first(self, job: impl FnOnce() + 'static) {
         self.wait(Box::new(job), true);
     }

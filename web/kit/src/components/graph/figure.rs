@@ -58,50 +58,61 @@ pub fn figure_of(
     let selected = scene
         .boxes
         .iter()
-        .position(|own| Some(&own.path) == look.selected.as_ref());
-    let longest = scene.boxes.iter().filter(|own| !own.open);
-    let longest = longest.filter_map(|own| own.mean_nanos).max().unwrap_or(0);
+        .position(|graph_box| Some(&graph_box.path) == look.selected.as_ref());
+    let longest = scene.boxes.iter().filter(|graph_box| !graph_box.open);
+    let longest = longest
+        .filter_map(|graph_box| graph_box.mean_nanos)
+        .max()
+        .unwrap_or(0);
     let mut depths: Vec<usize> = Vec::with_capacity(scene.boxes.len());
     let mut nodes = Vec::with_capacity(scene.boxes.len());
-    for (index, own) in scene.boxes.iter().enumerate() {
-        let around = own.parent.and_then(|parent| depths.get(parent as usize));
+    for (index, graph_box) in scene.boxes.iter().enumerate() {
+        let around = graph_box
+            .parent
+            .and_then(|parent| depths.get(parent as usize));
         let depth = around.map_or(0, |depth| depth + 1);
         depths.push(depth);
-        let tone = tone(own, look, &kinds);
+        let tone = tone(graph_box, look, &kinds);
         nodes.push(Node {
-            at: place(own),
+            at: place(graph_box),
             depth,
-            label: own.label.clone(),
-            detail: match own.kind {
+            label: graph_box.label.clone(),
+            detail: match graph_box.kind {
                 _ if look.colour == Colour::Time => {
-                    own.mean_nanos.map_or_else(String::new, format::nanos)
+                    graph_box.mean_nanos.map_or_else(String::new, format::nanos)
                 }
-                BoxKind::Scope => nodes_word(own.nodes),
-                BoxKind::Fold => format!("×{}", own.times),
-                _ if own
+                BoxKind::Scope => nodes_word(graph_box.nodes),
+                BoxKind::Fold => format!("×{}", graph_box.times),
+                _ if graph_box
                     .label
                     .to_lowercase()
-                    .starts_with(&own.op_type.to_lowercase()) =>
+                    .starts_with(&graph_box.op_type.to_lowercase()) =>
                 {
                     String::new()
                 }
-                _ => own.op_type.clone(),
+                _ => graph_box.op_type.clone(),
             },
-            chips: own.chips.iter().map(|chip| chip.label.clone()).collect(),
-            more_chips: own.attached.saturating_sub(own.chips.len() as u64),
+            chips: graph_box
+                .chips
+                .iter()
+                .map(|chip| chip.label.clone())
+                .collect(),
+            more_chips: graph_box
+                .attached
+                .saturating_sub(graph_box.chips.len() as u64),
             tone,
-            bar: match own.mean_nanos {
+            bar: match graph_box.mean_nanos {
                 Some(nanos) if look.colour == Colour::Time => {
                     nanos as f64 / (longest as f64).max(1.0)
                 }
                 _ => 0.0,
             },
             has_icon: matches!(tone, Tone::Error | Tone::Warning),
-            is_scope: is_scope(own),
-            is_open: own.open,
-            is_stack: own.kind == BoxKind::Fold,
+            is_scope: is_scope(graph_box),
+            is_open: graph_box.open,
+            is_stack: graph_box.kind == BoxKind::Fold,
             is_selected: selected == Some(index),
-            is_on_way: way.contains(&*own.path),
+            is_on_way: way.contains(&*graph_box.path),
         });
     }
     let near = near(scene, selected);
@@ -139,7 +150,11 @@ pub fn figure_of(
 
 /// First view of a new layout: readable, from the top, with at least one box in it.
 pub fn first_view(scene: &GraphScene, size: (f64, f64)) -> View {
-    let closed = scene.boxes.iter().filter(|own| !own.open).map(place);
+    let closed = scene
+        .boxes
+        .iter()
+        .filter(|graph_box| !graph_box.open)
+        .map(place);
     let closed: Vec<[f64; 4]> = closed.collect();
     let whole = (f64::from(scene.width), f64::from(scene.height));
     let view = View::first(whole, &closed, size);
@@ -148,25 +163,25 @@ pub fn first_view(scene: &GraphScene, size: (f64, f64)) -> View {
 
 /// Index of the innermost box at a position.
 pub fn hit_at(scene: &GraphScene, (x, y): (f64, f64)) -> Option<usize> {
-    scene.boxes.iter().rposition(|own| {
-        let [left, top, width, height] = place(own);
+    scene.boxes.iter().rposition(|graph_box| {
+        let [left, top, width, height] = place(graph_box);
         (left..=left + width).contains(&x) && (top..=top + height).contains(&y)
     })
 }
 
-pub(super) fn place(own: &GraphBox) -> [f64; 4] {
-    [own.x, own.y, own.w, own.h].map(f64::from)
+pub(super) fn place(graph_box: &GraphBox) -> [f64; 4] {
+    [graph_box.x, graph_box.y, graph_box.w, graph_box.h].map(f64::from)
 }
 
-pub(super) fn is_scope(own: &GraphBox) -> bool {
-    matches!(own.kind, BoxKind::Scope | BoxKind::Fold)
+pub(super) fn is_scope(graph_box: &GraphBox) -> bool {
+    matches!(graph_box.kind, BoxKind::Scope | BoxKind::Fold)
 }
 
 /// Category of a box.
-fn kind_of(own: &GraphBox, colour: Colour) -> &str {
+fn kind_of(graph_box: &GraphBox, colour: Colour) -> &str {
     match colour {
-        Colour::Type if !is_scope(own) => &own.op_type,
-        Colour::Device if !own.open => &own.device,
+        Colour::Type if !is_scope(graph_box) => &graph_box.op_type,
+        Colour::Device if !graph_box.open => &graph_box.device,
         _ => "",
     }
 }
@@ -174,8 +189,8 @@ fn kind_of(own: &GraphBox, colour: Colour) -> &str {
 /// Categories with a colour, the most frequent first.
 fn kinds(scene: &GraphScene, colour: Colour) -> Vec<String> {
     let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
-    for own in &scene.boxes {
-        *counts.entry(kind_of(own, colour)).or_default() += 1;
+    for graph_box in &scene.boxes {
+        *counts.entry(kind_of(graph_box, colour)).or_default() += 1;
     }
     counts.remove("");
     let mut kinds: Vec<(&str, usize)> = counts.into_iter().collect();
@@ -184,13 +199,12 @@ fn kinds(scene: &GraphScene, colour: Colour) -> Vec<String> {
     kinds.into_iter().map(|(kind, _)| kind.to_owned()).collect()
 }
 
-fn tone(own: &GraphBox, look: &Look, kinds: &[String]) -> Tone {
+fn tone(graph_box: &GraphBox, look: &Look, kinds: &[String]) -> Tone {
     if !look.differing.is_empty() {
-        let inside = format!("{}/", own.path);
-        let mut within = look
-            .differing
-            .iter()
-            .filter(|(path, _)| **path == own.path || (is_scope(own) && path.starts_with(&inside)));
+        let inside = format!("{}/", graph_box.path);
+        let mut within = look.differing.iter().filter(|(path, _)| {
+            **path == graph_box.path || (is_scope(graph_box) && path.starts_with(&inside))
+        });
         let shades = || within.next().map(|(_, shade)| *shade);
         let mut shades = std::iter::from_fn(shades);
         return match shades.next() {
@@ -199,13 +213,13 @@ fn tone(own: &GraphBox, look: &Look, kinds: &[String]) -> Tone {
             Some(_) => Tone::Warning,
         };
     }
-    match (look.colour, own.severity, own.precision) {
+    match (look.colour, graph_box.severity, graph_box.precision) {
         (Colour::Health, Some(Severity::Error), _) => Tone::Error,
         (Colour::Health, Some(Severity::Warning), _)
         | (Colour::Precision, _, Some(Precision::Reduced)) => Tone::Warning,
         (Colour::Precision, _, Some(Precision::Raised)) => Tone::Good,
         (Colour::Type | Colour::Device, _, _) => {
-            let kind = kind_of(own, look.colour);
+            let kind = kind_of(graph_box, look.colour);
             let known = kinds.iter().position(|known| known == kind);
             known.map_or(Tone::Plain, Tone::Series)
         }
@@ -223,9 +237,9 @@ fn near(scene: &GraphScene, selected: Option<usize>) -> Vec<bool> {
         }
         let mut at = Some(index);
         // A marked line continues to its end.
-        while let Some(own) = at.filter(|at| near.get(*at) == Some(&false)) {
-            near[own] = true;
-            at = scene.lines[own].via.map(|via| via as usize);
+        while let Some(marked) = at.filter(|at| near.get(*at) == Some(&false)) {
+            near[marked] = true;
+            at = scene.lines[marked].via.map(|via| via as usize);
         }
     }
     near
@@ -238,7 +252,7 @@ mod tests {
     use super::*;
 
     fn scene() -> GraphScene {
-        let own = |path: &str, op_type: &str, x: i32, parent: Option<u32>| GraphBox {
+        let graph_box = |path: &str, op_type: &str, x: i32, parent: Option<u32>| GraphBox {
             path: path.to_owned(),
             label: path.to_owned(),
             op_type: op_type.to_owned(),
@@ -262,10 +276,10 @@ mod tests {
         };
         GraphScene {
             boxes: vec![
-                own("net", "", 0, None),
-                own("net/a", "Conv", 0, Some(0)),
-                own("net/b", "Conv", 20, Some(0)),
-                own("net/c", "Relu", 40, Some(0)),
+                graph_box("net", "", 0, None),
+                graph_box("net/a", "Conv", 0, Some(0)),
+                graph_box("net/b", "Conv", 20, Some(0)),
+                graph_box("net/c", "Relu", 40, Some(0)),
             ],
             lines: vec![
                 line(None, None, None),

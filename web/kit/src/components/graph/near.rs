@@ -56,7 +56,7 @@ pub fn NodeGraph(
             selected: chosen.get().or_else(|| scene.centre.clone()),
             ..Look::default()
         };
-        Arc::new(figure_of(&scene, &look, i18n.texts().graph.nodes).0)
+        Arc::new(figure_of(&scene, &look, i18n.texts().graph().nodes).0)
     });
     Effect::new(move || {
         let size = size.get();
@@ -74,7 +74,7 @@ pub fn NodeGraph(
     });
     let label = move || {
         let count = scene.with(|scene| scene.as_ref().map_or(0, |scene| scene.boxes.len()));
-        (i18n.texts().graph.around)(&tensor.get(), count as u64)
+        (i18n.texts().graph().around)(&tensor.get(), count as u64)
     };
     view! {
         <div class="node-graph" hidden=move || scene.with(Option::is_none)>
@@ -97,10 +97,10 @@ fn first(scene: &GraphScene, size: (f64, f64)) -> View {
         false,
     );
     let mut boxes = scene.boxes.iter();
-    let centre = boxes.find(|own| Some(&own.path) == scene.centre.as_ref());
+    let centre = boxes.find(|graph_box| Some(&graph_box.path) == scene.centre.as_ref());
     match centre {
-        Some(own) if whole.scale < READABLE => {
-            let [x, y, w, h] = place(own);
+        Some(graph_box) if whole.scale < READABLE => {
+            let [x, y, w, h] = place(graph_box);
             let readable = View {
                 scale: READABLE,
                 ..whole

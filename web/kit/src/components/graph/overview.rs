@@ -1,4 +1,4 @@
-//! A small picture of a whole graph with a frame around what is seen of it; a click or drag moves there.
+//! A small picture of a whole graph with a frame around its visible part; a click or drag moves there.
 
 use std::sync::Arc;
 
@@ -13,15 +13,15 @@ use crate::prelude::*;
 /// Width and height, CSS pixels.
 const SIZE: (f64, f64) = (184.0, 110.0);
 
-/// The small picture; hidden while the whole graph is in view. It is meant to be beside the graph, never over it.
+/// The small picture; hidden while the whole graph is in view. Its place is next to the graph, never over it.
 #[component]
 pub fn GraphOverview(
     /// The graph.
     #[prop(into)]
     figure: Signal<Arc<Figure>>,
-    /// The part that is seen.
+    /// Visible part.
     view: RwSignal<View>,
-    /// Width and height of the place where it is seen.
+    /// Width and height of the element with the graph.
     size: RwSignal<(f64, f64)>,
 ) -> impl IntoView {
     let ink = use_graph_ink();

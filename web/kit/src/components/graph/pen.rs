@@ -7,8 +7,8 @@ use web_sys::{CanvasRenderingContext2d, HtmlCanvasElement};
 
 use crate::components::chart::css;
 
-/// Longest side of a canvas that browsers can draw, pixels.
-const MOST_PIXELS: f64 = 16_000.0;
+/// Maximum side of a canvas in browsers, pixels.
+const MAX_PIXELS: f64 = 16_000.0;
 
 pub(super) struct CanvasPen {
     context: CanvasRenderingContext2d,
@@ -16,7 +16,7 @@ pub(super) struct CanvasPen {
 }
 
 impl CanvasPen {
-    /// Clears a canvas of that many device pixels and scales its unit by `zoom` from `at`.
+    /// Clears a canvas of this size in device pixels, and scales its unit by `zoom` from `at`.
     pub(super) fn new(
         canvas: &HtmlCanvasElement,
         (width, height): (f64, f64),
@@ -29,7 +29,7 @@ impl CanvasPen {
             clippy::cast_sign_loss,
             reason = "clamped to what browsers draw"
         )]
-        let pixels = |side: f64| side.round().clamp(1.0, MOST_PIXELS) as u32;
+        let pixels = |side: f64| side.round().clamp(1.0, MAX_PIXELS) as u32;
         let (columns, rows) = (pixels(width), pixels(height));
         if canvas.width() != columns {
             canvas.set_width(columns);

@@ -39,7 +39,7 @@ impl View {
         (room(width), room(height))
     }
 
-    /// View of the whole figure; with `is_first`, as much of it as is readable, from the top.
+    /// View of the whole figure; with `is_first`, at a readable scale and from the top.
     pub fn fitting(figure: (f64, f64), (width, height): (f64, f64), is_first: bool) -> Self {
         let (wide, high) = (figure.0.max(1.0), figure.1.max(1.0));
         let whole = ((width - MARGIN) / wide)

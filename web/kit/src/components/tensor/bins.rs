@@ -1,4 +1,4 @@
-//! Small pictures of how elements are spread.
+//! Small pictures of the distribution of elements.
 
 use trainscope_api::tensors::Bins;
 
@@ -9,7 +9,7 @@ use crate::prelude::*;
 const WIDTH: f64 = 240.0;
 const HEIGHT: f64 = 72.0;
 
-/// Counts in bins; those that reach beyond zero are of the other colour. Others in the same bins are a dashed line.
+/// Counts in bins, with one colour below zero and one above. The counts before, in the same bins, are a dashed line.
 pub fn bins_picture(bins: &Bins, before: Option<&Bins>) -> AnyView {
     let i18n = use_i18n();
     let all = before.iter().flat_map(|before| &before.counts);
@@ -54,7 +54,7 @@ pub fn bins_picture(bins: &Bins, before: Option<&Bins>) -> AnyView {
             viewBox=format!("0 0 {WIDTH} {HEIGHT}")
             preserveAspectRatio="none"
             role="img"
-            aria-label=(i18n.texts().tensors.histogram_label)(&low, &high)
+            aria-label=(i18n.texts().tensors().histogram_label)(&low, &high)
         >
             {bars.collect_view()}
             {before.map(|before| {
@@ -74,9 +74,9 @@ pub fn bins_picture(bins: &Bins, before: Option<&Bins>) -> AnyView {
 /// A dashed line over columns of these heights.
 pub fn outline(heights: impl Iterator<Item = f64>, width: f64, height: f64) -> AnyView {
     let mut path = String::new();
-    for (at, own) in heights.enumerate() {
+    for (at, column) in heights.enumerate() {
         let sign = if path.is_empty() { 'M' } else { 'L' };
-        let y = (height - own).max(0.5);
+        let y = (height - column).max(0.5);
         path.extend([format!("{sign}{:.2} {y:.2}h{width:.2}", at as f64 * width)]);
     }
     view! { <path class="before" data-part="before" d=path /> }.into_any()

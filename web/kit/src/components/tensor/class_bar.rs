@@ -6,7 +6,7 @@ use crate::format;
 use crate::i18n::use_i18n;
 use crate::prelude::*;
 
-/// Elements by class, NaN first: each class that has any is seen, however few.
+/// Elements by class, NaN first: even a class with few elements stays visible.
 #[component]
 #[expect(
     clippy::needless_pass_by_value,
@@ -18,7 +18,7 @@ pub fn ClassBar(
     #[prop(default = false)]
     is_listed: bool,
 ) -> impl IntoView {
-    let words = use_i18n().texts().tensors.classes;
+    let words = use_i18n().texts().tensors().classes;
     let classes = [
         ("nan", "NaN", stats.nan),
         ("ninf", "−∞", stats.neg_inf),

@@ -23,7 +23,7 @@ pub fn grid(
     at: Option<(u64, u64)>,
     is_alike: &dyn Fn(usize, &Element) -> bool,
 ) -> AnyView {
-    // Of the tile, so that scrolling a little does not change colours.
+    // Maximum of the tile: scrolling a little does not change colours.
     let most = values
         .iter()
         .map(|value| value.number().abs())
@@ -76,7 +76,7 @@ pub fn grid(
     .into_any()
 }
 
-/// The colour of a cell: by the sign and the square root of the share of the greatest, so that small numbers show too.
+/// The colour of a cell: by its sign and the square root of its share of the maximum, which shows small numbers too.
 fn class(number: f64, most: f64) -> &'static str {
     if number.is_nan() {
         return "nan";
@@ -104,7 +104,7 @@ fn class(number: f64, most: f64) -> &'static str {
     if number < 0.0 { negative } else { positive }
 }
 
-/// As a cell has room for it: digits that are cut off would be another number.
+/// Text that fits into a cell: truncated digits would read as another number.
 fn short(value: &Element) -> String {
     format::number(value.number(), 3)
 }

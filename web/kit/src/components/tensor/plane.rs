@@ -2,17 +2,17 @@
 
 use trainscope_api::tensors::{Axis, Slice};
 
-/// Rows and columns asked for at a time: what a large screen shows, and some around it.
+/// Rows and columns of a request: a large screen and a margin around it.
 const WINDOW: (u64, u64) = (128, 64);
 
 /// Rows and columns of the table.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Plane {
-    /// All that can be scrolled to.
+    /// The slice that can be scrolled through.
     pub slice: Slice,
-    /// The axis that goes down; none of a single number.
+    /// The vertical axis; `None` for a single number.
     pub rows: Option<usize>,
-    /// The axis that goes to the right; none of a column.
+    /// The horizontal axis; `None` for a column.
     pub columns: Option<usize>,
 }
 
@@ -26,7 +26,7 @@ pub struct Window {
 }
 
 impl Plane {
-    /// Of a slice of at most two ranges; others want an index instead. `is_swapped`: the first of two goes to the right.
+    /// Plane of a slice of at most two ranges; `None` for more. `is_swapped` makes the first of two horizontal.
     pub fn new(slice: Slice, is_swapped: bool) -> Option<Self> {
         let (rows, columns) = match (&slice.free()[..], is_swapped) {
             ([], _) => (None, None),
@@ -111,7 +111,7 @@ impl Plane {
             match axis {
                 Axis::At(at) => *at = index,
                 Axis::Range(from, to) if !(*from..*to).contains(&index) => {
-                    // The element is outside of what was chosen: as much, around it.
+                    // The element is outside of the chosen range: a range of the same length around it.
                     let len = *to - *from;
                     *from = index.saturating_sub(len / 2);
                     *to = (*from + len).max(index + 1);
@@ -125,7 +125,7 @@ impl Plane {
     }
 }
 
-/// A slice as people write it: an axis that is whole is a colon.
+/// Text of a slice: a whole axis is a colon.
 pub fn short(slice: &Slice, shape: &[u64]) -> String {
     let axes = slice.axes.iter().zip(shape);
     let axes = axes.map(|(axis, len)| match axis {

@@ -1,4 +1,4 @@
-//! Producers and consumers of the tensor with the health of each; each is a link.
+//! Links to the producers and consumers of the tensor, each with its health.
 
 use trainscope_api::findings::{Neighbour, Neighbours, NeighboursQuery};
 use trainscope_api::graphs::{GraphNode, NodeTensor};
@@ -16,11 +16,11 @@ use trainscope_web_kit::query::query;
 use trainscope_web_kit::route;
 use trainscope_web_kit::url_state::{History, use_url_state};
 
-/// Query key: columns displayed although there is a graph.
+/// Query key: shows the columns although a graph exists.
 const AROUND: &str = "around";
 const TENSORS: &str = "tensors";
 
-/// The graph around the tensor, and as three columns: upstream, the layer itself, downstream.
+/// Graph around the tensor, or three columns: upstream, its layer, downstream.
 #[component]
 pub(super) fn Around() -> impl IntoView {
     let model = use_model();
@@ -48,21 +48,21 @@ pub(super) fn Around() -> impl IntoView {
         let wants_columns = wanted.with(|wanted| wanted.as_deref() == Some(TENSORS));
         has_graph.get() && !(wants_columns && has_columns.get())
     });
-    // The graph shows what it knows; columns may be in an order that is only guessed.
+    // Only the columns may be in a guessed order.
     let guessed = move || {
         let is_guessed = known.with(|known| known.is_guessed) && !is_graph.get();
-        is_guessed.then(|| i18n.texts().debugger.guessed)
+        is_guessed.then(|| i18n.texts().debugger().guessed)
     };
     let switch = move || {
         let options = (0..2).map(|index: usize| SegOption {
             value: index,
-            label: Signal::derive(move || i18n.texts().debugger.around_as[index].to_owned()),
+            label: Signal::derive(move || i18n.texts().debugger().around_as[index].to_owned()),
         });
         let options = options.collect::<Vec<_>>();
         (has_graph.get() && has_columns.get()).then(|| {
             view! {
                 <Segmented
-                    label=i18n.label(|t| t.debugger.around)
+                    label=i18n.label(|t| t.debugger().around)
                     options=options
                     value=Memo::new(move |_| usize::from(!is_graph.get()))
                     on_choose=move |index: usize| {
@@ -76,11 +76,11 @@ pub(super) fn Around() -> impl IntoView {
     view! {
         <section
             class="around"
-            aria-label=i18n.text(|t| t.debugger.around)
+            aria-label=i18n.text(|t| t.debugger().around)
             hidden=move || !has_graph.get() && !has_columns.get()
         >
             <div class="flex">
-                <h3>{i18n.text(|t| t.debugger.around)}</h3>
+                <h3>{i18n.text(|t| t.debugger().around)}</h3>
                 <span class="micro ink3 cut grow">{guessed}</span>
                 {switch}
             </div>
@@ -96,7 +96,7 @@ pub(super) fn Around() -> impl IntoView {
 
 fn columns(known: &Neighbours) -> AnyView {
     let i18n = use_i18n();
-    let texts = &i18n.texts().debugger;
+    let texts = i18n.texts().debugger();
     let column = |head: String, all: &[Neighbour]| {
         let all = all.iter().map(node).collect_view();
         view! {
@@ -110,7 +110,9 @@ fn columns(known: &Neighbours) -> AnyView {
         .into_any()
     };
     let layer = known.own.first();
-    let layer = layer.map(|own| own.layer.clone()).unwrap_or_default();
+    let layer = layer
+        .map(|neighbour| neighbour.layer.clone())
+        .unwrap_or_default();
     vec![
         column(texts.upstream.to_owned(), &known.upstream),
         column(layer, &known.own),
@@ -119,7 +121,7 @@ fn columns(known: &Neighbours) -> AnyView {
     .into_any()
 }
 
-/// The graph, and what was recorded of the node that was pressed.
+/// Graph, with the recorded tensors of the pressed node.
 #[component]
 fn Embedded(
     /// `true` if the tensor is in a graph; set by this component.
@@ -140,11 +142,11 @@ fn Embedded(
         },
     );
     let told = move || {
-        let own = node.answer.get()?;
-        let [nothing, in_graph] = i18n.texts().debugger.of_node;
-        let href = route::graph_href(&model.run.get(), Some(&own.path));
+        let answer = node.answer.get()?;
+        let [nothing, in_graph] = i18n.texts().debugger().of_node;
+        let href = route::graph_href(&model.run.get(), Some(&answer.path));
         let is_shown = |tensor: &&NodeTensor| tensor.kind != Kind::Histograms;
-        let mut tags: Vec<String> = own
+        let mut tags: Vec<String> = answer
             .tensors
             .iter()
             .filter(is_shown)
@@ -168,10 +170,10 @@ fn Embedded(
         let links = links.collect_view();
         Some(view! {
             <div class="of-node small" role="status">
-                <b class="med cut" title=own.path.clone()>
-                    {own.label.clone()}
+                <b class="med cut" title=answer.path.clone()>
+                    {answer.label.clone()}
                 </b>
-                <span class="ink3">{own.op_type.clone()}</span>
+                <span class="ink3">{answer.op_type.clone()}</span>
                 {links}
                 {is_empty.then(|| view! { <span class="ink3">{nothing}</span> })}
                 <span class="grow"></span>
@@ -197,7 +199,7 @@ fn node(one: &Neighbour) -> AnyView {
         move || {
             model
                 .place
-                .with(|place| place.as_ref().is_some_and(|own| own.0 == tensor))
+                .with(|place| place.as_ref().is_some_and(|place| place.0 == tensor))
         }
     };
     let title = match &one.says {
@@ -215,7 +217,7 @@ fn node(one: &Neighbour) -> AnyView {
     let is_own = model.place.with_untracked(|place| {
         place
             .as_ref()
-            .is_some_and(|own| own.0.starts_with(&*one.layer))
+            .is_some_and(|place| place.0.starts_with(&*one.layer))
     });
     let name = if is_own { short } else { tensor.clone() };
     let is_current = is_it.clone();

@@ -1,4 +1,4 @@
-//! The catalogue, to choose what else is watched for.
+//! Catalogue of conditions, for new watchpoints.
 
 use leptos::html;
 use trainscope_api::watchpoints::Condition;
@@ -8,7 +8,7 @@ use trainscope_web_kit::components::{IconButton, IconName, fixed_icon, severity_
 use trainscope_web_kit::i18n::use_i18n;
 use trainscope_web_kit::prelude::*;
 
-/// The conditions by what they are about, in place of the list.
+/// Conditions grouped by target, in place of the list.
 #[component]
 pub(super) fn CatalogueList() -> impl IntoView {
     let watching = use_watching();
@@ -17,7 +17,7 @@ pub(super) fn CatalogueList() -> impl IntoView {
     let field = NodeRef::<html::Input>::new();
     Effect::new(move || {
         if let Some(field) = field.get() {
-            // A field that cannot take the focus is still there to be clicked.
+            // Without the focus, the field can still be clicked.
             let _ignored = field.focus();
         }
     });
@@ -36,14 +36,14 @@ pub(super) fn CatalogueList() -> impl IntoView {
         for condition in all.filter(|condition| has(condition)) {
             if condition.target != target {
                 target.clone_from(&condition.target);
-                let head = (i18n.texts().debugger.target)(&target);
+                let head = (i18n.texts().debugger().target)(&target);
                 rows.push(view! { <li class="group">{head}</li> }.into_any());
             }
             let (class, icon) = severity_icon(condition.severity);
             let preset = condition.preset.clone();
             let mark = condition
                 .is_recommended
-                .then(|| i18n.texts().debugger.recommended_mark);
+                .then(|| i18n.texts().debugger().recommended_mark);
             rows.push(
                 view! {
                     <li>
@@ -67,10 +67,10 @@ pub(super) fn CatalogueList() -> impl IntoView {
     };
     view! {
         <div class="head flex">
-            <h2 class="grow">{i18n.text(|t| t.debugger.add)}</h2>
+            <h2 class="grow">{i18n.text(|t| t.debugger().add)}</h2>
             <IconButton
                 icon=IconName::Close
-                label=i18n.label(|t| t.debugger.cancel)
+                label=i18n.label(|t| t.debugger().cancel)
                 on_press=move || watching.mode.set(Mode::List)
             />
         </div>
@@ -79,8 +79,8 @@ pub(super) fn CatalogueList() -> impl IntoView {
             <input
                 type="search"
                 node_ref=field
-                placeholder=i18n.text(|t| t.debugger.find_condition)
-                aria-label=i18n.text(|t| t.debugger.find_condition)
+                placeholder=i18n.text(|t| t.debugger().find_condition)
+                aria-label=i18n.text(|t| t.debugger().find_condition)
                 on:input=move |event| wanted.set(event_target_value(&event))
             />
         </label>

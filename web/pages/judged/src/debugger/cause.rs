@@ -1,4 +1,4 @@
-//! Probable first cause above all findings, or the statement that nothing was found and how much was judged.
+//! Probable first cause above the findings, or the verdict with the number of unjudged watchpoints.
 
 use trainscope_api::findings::Verdict;
 
@@ -9,7 +9,6 @@ use trainscope_web_kit::i18n::use_i18n;
 use trainscope_web_kit::prelude::*;
 use trainscope_web_kit::query::Load;
 
-/// The first cause.
 #[component]
 pub(super) fn Cause() -> impl IntoView {
     let model = use_model();
@@ -17,8 +16,8 @@ pub(super) fn Cause() -> impl IntoView {
     let judged = move || {
         model.findings.with(|findings| {
             let all = findings.watchpoints.iter();
-            let open = all.filter(|own| own.unjudged > 0).count() as u64;
-            (open > 0).then(|| (i18n.texts().debugger.open)(open))
+            let open = all.filter(|watchpoint| watchpoint.unjudged > 0).count() as u64;
+            (open > 0).then(|| (i18n.texts().debugger().open)(open))
         })
     };
     move || {
@@ -50,14 +49,14 @@ pub(super) fn Cause() -> impl IntoView {
         };
         let hit = cause.hit.clone();
         let (class, icon) = severity_icon(hit.severity);
-        let comma = i18n.texts().overview.comma;
+        let comma = i18n.texts().overview().comma;
         view! {
             <div class=format!("cause {class}") data-part="cause">
                 <span class=class>
                     <Icon name=icon />
                 </span>
                 <span>
-                    <b>{i18n.texts().debugger.first_cause}</b>
+                    <b>{i18n.texts().debugger().first_cause}</b>
                     " "
                     <button
                         type="button"
@@ -67,15 +66,15 @@ pub(super) fn Cause() -> impl IntoView {
                     >
                         {format::short_name(&cause.hit.tensor)}
                     </button>
-                    {format!("{comma}{} {}", i18n.texts().frame.step, model.steps_of(&cause.hit))}
+                    {format!("{comma}{} {}", i18n.texts().frame().step, model.steps_of(&cause.hit))}
                     {model.rank_of(&cause.hit).map(|rank| format!("{comma}{rank}"))}
                 </span>
-                <span class="ink2 wide">{i18n.words_of(&cause.sentence, &cause.hit.tensor)} {i18n.texts().debugger.stop}</span>
+                <span class="ink2 wide">{i18n.words_of(&cause.sentence, &cause.hit.tensor)} {i18n.texts().debugger().stop}</span>
                 {(!cause.advice.en.is_empty())
                     .then(|| {
                         view! {
                             <span class="wide" data-part="advice">
-                                <b class="med">{i18n.texts().debugger.try_this}</b>
+                                <b class="med">{i18n.texts().debugger().try_this}</b>
                                 " "
                                 {i18n.words(&cause.advice)}
                             </span>

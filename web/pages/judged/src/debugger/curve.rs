@@ -1,4 +1,4 @@
-//! The curve of the scalar of a hit around its step, with the step marked and its value in words.
+//! Curve of a hit's scalar around its step, with the step marked and its value as text.
 
 use std::sync::Arc;
 
@@ -22,14 +22,13 @@ use trainscope_web_kit::state::use_app_state;
 
 /// Steps shown on each side of the hit.
 const SPAN: i64 = 50;
-/// With fewer points the range is widened, for scalars that are recorded every hundred steps.
-const LEAST_POINTS: usize = 8;
-/// Factor by which it is widened.
+/// Minimum number of points. With fewer, the range is widened: a scalar may be recorded every hundred steps.
+const MIN_POINTS: usize = 8;
+/// Factor by which the range is widened.
 const WIDER: i64 = 8;
-/// Points of one answer: two for each pixel of the panel.
+/// Maximum number of points per answer: two per pixel of the panel.
 const POINTS: usize = 800;
 
-/// Part of a curve.
 #[derive(Clone, Debug, PartialEq)]
 struct Part {
     /// First and last step of the axis.
@@ -37,12 +36,12 @@ struct Part {
     series: Series,
 }
 
-/// The curve of a scalar around a step.
+/// Curve of a scalar around a step.
 #[component]
 pub(super) fn Curve(
     tag: String,
     rank: u32,
-    /// The step of the hit.
+    /// Step of the hit.
     step: i64,
 ) -> impl IntoView {
     let model = use_model();
@@ -56,10 +55,12 @@ pub(super) fn Curve(
     let key = move || {
         let list = state.tags(&run.get_value())?;
         let mut tags = list.tags.iter();
-        let own = tags.find(|own| {
-            own.kind == Kind::Scalars && own.rank == rank && tag.with_value(|tag| own.tag == *tag)
+        let entry = tags.find(|entry| {
+            entry.kind == Kind::Scalars
+                && entry.rank == rank
+                && tag.with_value(|tag| entry.tag == *tag)
         })?;
-        own.first_step.zip(own.last_step)
+        entry.first_step.zip(entry.last_step)
     };
     let found = query(key, move |whole| {
         let key = SeriesKey {
@@ -100,7 +101,7 @@ pub(super) fn Curve(
         let is_bad = !value.is_finite();
         let text = label::non_finite(value).map_or_else(|| label::value(value), str::to_owned);
         Some(view! {
-            <span class="micro ink3">{format!("{} {}", i18n.texts().frame.step, label::step(step))}</span>
+            <span class="micro ink3">{format!("{} {}", i18n.texts().frame().step, label::step(step))}</span>
             <b class="num med value" class:err=is_bad data-kind=is_bad.then_some("non-finite")>{text}</b>
         })
     };
@@ -116,7 +117,7 @@ pub(super) fn Curve(
     let says = Signal::derive(move || {
         let value = part.with(|part| value_at(&part.as_ref()?.series, step));
         let value = value.map_or_else(|| "–".to_owned(), label::value);
-        let texts = &i18n.texts().debugger;
+        let texts = i18n.texts().debugger();
         tag.with_value(|tag| (texts.curve_label)(tag, &label::step(step), &value))
     });
     let events = ChartEvents {
@@ -128,7 +129,7 @@ pub(super) fn Curve(
     view! {
         <section class="hit-curve" data-part="hit-curve">
             <h3 class="flex">
-                {i18n.text(|t| t.debugger.over_steps)} <span class="grow"></span> {value}
+                {i18n.text(|t| t.debugger().over_steps)} <span class="grow"></span> {value}
             </h3>
             <LineChart
                 figure=figure
@@ -140,14 +141,14 @@ pub(super) fn Curve(
                 wheel_zooms=Signal::stored(false)
             />
             <a class="link small" href=href>
-                {i18n.text(|t| t.debugger.show_curve)}
+                {i18n.text(|t| t.debugger().show_curve)}
             </a>
         </section>
     }
 }
 
-/// The points from [`SPAN`] steps before `step` to as many after it, of more steps where these hold few points; `None`
-/// without a series.
+/// Requests the points within [`SPAN`] steps of `step`, or in a wider range if these are fewer than [`MIN_POINTS`].
+/// `None` if the series is missing.
 async fn around(
     key: &SeriesKey,
     step: i64,
@@ -167,26 +168,26 @@ async fn around(
         let Some(series) = answer.series.pop().flatten() else {
             return Ok(None);
         };
-        if series.steps.len() >= LEAST_POINTS || range == range_around(step, i64::MAX, whole) {
+        if series.steps.len() >= MIN_POINTS || range == range_around(step, i64::MAX, whole) {
             return Ok(Some(Part { range, series }));
         }
         span = span.saturating_mul(WIDER);
     }
 }
 
-/// The steps around one, no further than what was recorded.
+/// Steps within `span` of `step`, limited to the recorded range.
 fn range_around(step: i64, span: i64, (first, last): (i64, i64)) -> (i64, i64) {
     let from = step.saturating_sub(span).max(first.min(step));
     let to = step.saturating_add(span).min(last.max(step));
     (from, to.max(from.saturating_add(1)))
 }
 
-/// The value at a step, or of the last point before it; NaN and infinities too.
+/// Value at a step or at the last point before it, including NaN and infinities.
 fn value_at(series: &Series, step: i64) -> Option<f64> {
-    let at = series.steps.partition_point(|own| *own <= step);
+    let at = series.steps.partition_point(|other| *other <= step);
     let bad = series.non_finite.iter();
-    let bad = bad.filter(|own| (own.first_step..=own.last_step).contains(&step));
-    let mut worst = bad.map(|own| match own.class {
+    let bad = bad.filter(|range| (range.first_step..=range.last_step).contains(&step));
+    let mut worst = bad.map(|range| match range.class {
         NonFiniteClass::Nan => f64::NAN,
         NonFiniteClass::PosInf => f64::INFINITY,
         NonFiniteClass::NegInf => f64::NEG_INFINITY,

@@ -1,4 +1,4 @@
-//! The form of one watchpoint: its limits as a sentence, and every other key that it may have.
+//! Form of one watchpoint: its limits as a sentence, then its other keys.
 
 use leptos::html::Input;
 use wasm_bindgen::JsCast;
@@ -29,7 +29,7 @@ const ALWAYS: [&str; 3] = ["name", "tensors", "from_step"];
 pub(super) fn Editor() -> impl IntoView {
     let watching = use_watching();
     let i18n = use_i18n();
-    // Typing changes the draft, but not what the form is made of.
+    // Typing changes the draft, not the fields of the form.
     let condition = Memo::new(move |_| {
         let id = watching
             .draft
@@ -54,17 +54,17 @@ pub(super) fn Editor() -> impl IntoView {
             .draft
             .with(|draft| mistakes(draft, &condition, &common))
     };
-    // Mistakes are named once the form was sent, not while it is filled for the first time.
+    // Mistakes are listed once the form was sent, not while it is first filled in.
     let is_sent = RwSignal::new(false);
     let all_mistakes = Memo::new(move |_| {
         let mut all = if is_sent.get() { found() } else { Vec::new() };
         if let Some(Refusal::Refused(reason)) = watching.refusal.get() {
-            let own = condition
+            let parameters = condition
                 .get()
-                .map(|own| own.parameters)
+                .map(|condition| condition.parameters)
                 .unwrap_or_default();
             let common = common.get();
-            let keys = own.iter().chain(&common).map(|one| &*one.name);
+            let keys = parameters.iter().chain(&common).map(|one| &*one.name);
             all.extend(refused(&reason, keys));
         }
         all
@@ -87,7 +87,7 @@ pub(super) fn Editor() -> impl IntoView {
             && let Some(field) = field.dyn_ref::<web_sys::HtmlElement>()
         {
             if let Ok(Some(folded)) = field.closest("details") {
-                // A part that stays folded still has its mistake.
+                // If the part stays folded, the field still shows its mistake.
                 let _ignored = folded.set_attribute("open", "");
             }
             let _ignored = field.focus();
@@ -96,7 +96,7 @@ pub(super) fn Editor() -> impl IntoView {
     let is_new = move || watching.mode.get() == Mode::Edit(None);
     let model = use_model();
     let remove = move |_| {
-        // Its hits are not what is shown any more.
+        // The page no longer shows its hits.
         watching.draft.with_untracked(|draft| {
             model.leave_watchpoint(text(draft, "condition").unwrap_or_default());
         });
@@ -106,13 +106,13 @@ pub(super) fn Editor() -> impl IntoView {
         <div class="head flex">
             <h2 class="grow">
                 {move || {
-                    let texts = &i18n.texts().debugger;
+                    let texts = i18n.texts().debugger();
                     if is_new() { texts.add } else { texts.edit }
                 }}
             </h2>
             <IconButton
                 icon=IconName::Close
-                label=i18n.label(|t| t.debugger.cancel)
+                label=i18n.label(|t| t.debugger().cancel)
                 on_press=move || watching.mode.set(Mode::List)
             />
         </div>
@@ -126,11 +126,11 @@ pub(super) fn Editor() -> impl IntoView {
             {form}
             <div class="acts">
                 <button type="submit" class="btn primary">
-                    {i18n.text(|t| t.debugger.save)}
+                    {i18n.text(|t| t.debugger().save)}
                 </button>
                 <Show when=move || !is_new()>
                     <button type="button" class="btn danger" on:click=remove>
-                        {i18n.text(|t| t.debugger.remove)}
+                        {i18n.text(|t| t.debugger().remove)}
                     </button>
                 </Show>
             </div>
@@ -138,7 +138,7 @@ pub(super) fn Editor() -> impl IntoView {
     }
 }
 
-/// The form: its draft, its mistakes, and whether they are shown.
+/// Draft and mistakes of the form.
 #[derive(Clone, Copy)]
 struct Form {
     watching: WatchpointsState,
@@ -150,17 +150,17 @@ impl Form {
     /// The mistake of a key; reactive.
     fn mistake(self, key: &str) -> Option<Mistake> {
         self.mistakes.with(|all| {
-            let found = all.iter().find(|(own, _)| own == key);
+            let found = all.iter().find(|(name, _)| name == key);
             found.map(|(_, mistake)| mistake.clone())
         })
     }
 
-    /// The mistake below a field.
+    /// View of the mistake, below its field.
     fn mistake_at(self, key: &str) -> impl Fn() -> Option<AnyView> + Send + Sync + 'static {
         let i18n = use_i18n();
         let key = key.to_owned();
         move || {
-            let texts = &i18n.texts().debugger;
+            let texts = i18n.texts().debugger();
             let text = match self.mistake(&key)? {
                 Mistake::Wrong(kind) => (texts.must_be)(kind).to_owned(),
                 Mistake::NoLimit => texts.needs_limit.to_owned(),
@@ -179,7 +179,7 @@ impl Form {
 fn form(form: Form, condition: &Condition, common: &[Parameter]) -> AnyView {
     let watching = form.watching;
     let i18n = use_i18n();
-    let texts = &i18n.texts().debugger;
+    let texts = i18n.texts().debugger();
     let (always, advanced): (Vec<&Parameter>, Vec<&Parameter>) =
         common.iter().partition(|one| ALWAYS.contains(&&*one.name));
     let fields = |some: Vec<&Parameter>| {
@@ -213,7 +213,7 @@ fn form(form: Form, condition: &Condition, common: &[Parameter]) -> AnyView {
     .into_any()
 }
 
-/// Reason for which the server refused the draft, if it names no field.
+/// Reason for which the server refused the draft, if the reason does not name a field.
 fn other_refusal(form: Form) -> Option<AnyView> {
     let Some(Refusal::Refused(reason)) = form.watching.refusal.get() else {
         return None;
@@ -229,10 +229,10 @@ fn other_refusal(form: Form) -> Option<AnyView> {
     })
 }
 
-/// The choice of severity.
+/// Drop-down list of severities.
 fn severity(watching: WatchpointsState, usual: Severity) -> AnyView {
     let i18n = use_i18n();
-    let texts = &i18n.texts().debugger;
+    let texts = i18n.texts().debugger();
     let now = watching
         .draft
         .with_untracked(|draft| text(draft, "severity").map(str::to_owned));
@@ -264,11 +264,11 @@ fn severity(watching: WatchpointsState, usual: Severity) -> AnyView {
     .into_any()
 }
 
-/// Text or box of a key, in a sentence or beside its label.
+/// Text field or checkbox of a key, in a sentence or next to its label.
 fn blank(form: Form, one: &Parameter, label: &str, node: NodeRef<Input>) -> AnyView {
     let watching = form.watching;
-    let texts = &use_i18n().texts().debugger;
-    let (name, own, kind) = (one.name.clone(), one.name.clone(), one.kind);
+    let texts = &use_i18n().texts().debugger();
+    let (name, key, kind) = (one.name.clone(), one.name.clone(), one.kind);
     let now = watching
         .draft
         .with_untracked(|draft| draft.0.get(&name).cloned());
@@ -286,7 +286,7 @@ fn blank(form: Form, one: &Parameter, label: &str, node: NodeRef<Input>) -> AnyV
                 checked=is_set
                 on:change=move |event| {
                     let yes = event_target_checked(&event).to_string();
-                    put(watching, &own, &yes, kind);
+                    put(watching, &key, &yes, kind);
                 }
             />
         }
@@ -297,8 +297,8 @@ fn blank(form: Form, one: &Parameter, label: &str, node: NodeRef<Input>) -> AnyV
         None if one.is_limit => texts.off.to_owned(),
         None => String::new(),
     };
-    let key = name.clone();
-    let is_wrong = move || form.mistake(&key).is_some();
+    let checked = name.clone();
+    let is_wrong = move || form.mistake(&checked).is_some();
     view! {
         <input
             type="text"
@@ -312,18 +312,19 @@ fn blank(form: Form, one: &Parameter, label: &str, node: NodeRef<Input>) -> AnyV
             title=title
             autocomplete="off"
             spellcheck="false"
-            on:input=move |event| put(watching, &own, &event_target_value(&event), kind)
+            on:input=move |event| put(watching, &key, &event_target_value(&event), kind)
         />
     }
     .into_any()
 }
 
-/// One key: its meaning, its field, and below the values that it may be given; its name in files is the title of the field.
+/// Row of one key: its meaning, its field, and the permitted values below. The title of the field is the key's name in
+/// files.
 fn field(form: Form, one: &Parameter) -> AnyView {
     let i18n = use_i18n();
     let help = i18n.words(&one.help);
     let below = match one.kind {
-        ParameterKind::Names => i18n.texts().debugger.several,
+        ParameterKind::Names => i18n.texts().debugger().several,
         kind => range(kind),
     };
     let below = (!below.is_empty()).then(|| view! { <span class="help micro ink3">{below}</span> });
@@ -355,7 +356,7 @@ const fn range(kind: ParameterKind) -> &'static str {
     }
 }
 
-/// Puts what was typed into the draft.
+/// Puts typed text into the draft. Empty text removes the key.
 fn put(watching: WatchpointsState, key: &str, typed: &str, kind: ParameterKind) {
     watching.draft.update(|draft| {
         match setting(typed, kind) {

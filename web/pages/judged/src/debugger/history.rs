@@ -1,4 +1,4 @@
-//! Statistics of a tensor at the steps around one.
+//! Statistics of a tensor at the steps around a given one.
 
 use trainscope_api::tensors::HistoryPoint;
 use trainscope_format::TensorSummary;
@@ -6,15 +6,15 @@ use trainscope_format::tensor::{ChangeStats, TensorStats};
 
 use trainscope_web_kit::client;
 
-/// Recorded steps before and after the one that is looked at.
+/// Maximum number of recorded steps before and after the selected one.
 pub(super) const AROUND: (usize, usize) = (47, 48);
 
-/// The tensor at a step: as the program has recorded it, or as its elements say.
+/// Statistics of a tensor at one step, recorded by the program or computed from its elements.
 #[derive(Clone, PartialEq)]
 pub(super) struct StepStats {
     pub(super) step: i64,
     pub(super) stats: TensorStats,
-    /// Type and shape, where the statistics are recorded.
+    /// Type and shape, if the statistics are recorded.
     pub(super) kind: Option<String>,
     pub(super) change: Option<ChangeStats>,
 }
@@ -26,11 +26,11 @@ pub(super) struct TensorPlace {
     pub(super) tensor: String,
     pub(super) rank: u32,
     pub(super) step: i64,
-    /// Its statistics are recorded.
+    /// `true` if its statistics are recorded.
     pub(super) is_recorded: bool,
 }
 
-/// Steps of a tensor around one; empty without data.
+/// Statistics of a tensor around its step; empty without data.
 pub(super) async fn around(place: &TensorPlace) -> Vec<StepStats> {
     if !place.is_recorded {
         return stats_in_files(place).await;
@@ -43,10 +43,10 @@ pub(super) async fn around(place: &TensorPlace) -> Vec<StepStats> {
         .collect()
 }
 
-/// Index of the last step up to one.
+/// Index of the last entry up to a step; 0 if all are later.
 pub(super) fn at_step(found: &[StepStats], step: i64) -> usize {
     found
-        .partition_point(|own| own.step <= step)
+        .partition_point(|record| record.step <= step)
         .saturating_sub(1)
 }
 
@@ -61,8 +61,8 @@ impl StepStats {
     }
 }
 
-/// The steps around one at which the elements of a tensor, or tables of statistics, lie in files. They are read for it,
-/// so that it takes several requests until that step is among them.
+/// Requests the steps around a given one whose elements, or tables of statistics, are in files. The server reads the
+/// files on request: several requests may be needed until the step is among them.
 async fn stats_in_files(place: &TensorPlace) -> Vec<StepStats> {
     let step = place.step;
     loop {
@@ -70,7 +70,7 @@ async fn stats_in_files(place: &TensorPlace) -> Vec<StepStats> {
         let Ok(found) = found else {
             return Vec::new();
         };
-        let is_missing = |own: &HistoryPoint| own.step == step && own.stats.is_none();
+        let is_missing = |point: &HistoryPoint| point.step == step && point.stats.is_none();
         if found.pending_bytes > 0 && found.points.iter().any(is_missing) {
             continue;
         }
@@ -83,7 +83,7 @@ async fn stats_in_files(place: &TensorPlace) -> Vec<StepStats> {
             })
         });
         let mut known: Vec<StepStats> = known.collect();
-        let at = known.partition_point(|own| own.step < step);
+        let at = known.partition_point(|record| record.step < step);
         known.truncate(at + 1 + AROUND.1);
         return known.split_off(at.saturating_sub(AROUND.0));
     }

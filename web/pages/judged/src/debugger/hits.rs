@@ -1,4 +1,4 @@
-//! Hits by step and rank, in the order of data flow within each. Of a hundred thousand, those in view are there.
+//! Hits by step and rank, in data-flow order within each. Only the rows in view are in the document.
 
 use leptos::ev::MouseEvent;
 use trainscope_api::findings::Hit;
@@ -21,19 +21,19 @@ use trainscope_web_kit::i18n::{Locale, Texts, use_i18n};
 use trainscope_web_kit::pixels::pixels;
 use trainscope_web_kit::prelude::*;
 
-/// Least and greatest width of the columns of found values and limits, in characters. Without any limit its column has
-/// no width.
+/// Minimum and maximum widths of the columns of found values and limits, in characters. Without limits, the second
+/// column has no width.
 const FOUND_CHARS: (usize, usize) = (6, 22);
 const LIMIT_CHARS: (usize, usize) = (5, 12);
-/// Share of the view above a line that is scrolled to.
+/// Share of the view above a line after scrolling to it.
 const ABOVE: f64 = 1.0 / 3.0;
 
-/// The filter, the buttons and the table.
+/// Filter, buttons and table.
 #[component]
 pub(super) fn Hits() -> impl IntoView {
     let model = use_model();
     let i18n = use_i18n();
-    // Anything but a range leaves all steps, with a line that says so.
+    // Text that is not a range matches all steps, and a message says so.
     let is_wrong = move || model.steps.with(|text| parse_steps(text).is_none());
     view! {
         <div class="toolbar hits-bar">
@@ -41,8 +41,8 @@ pub(super) fn Hits() -> impl IntoView {
                 {fixed_icon(trainscope_web_kit::components::IconName::Filter, 14)}
                 <input
                     type="search"
-                    placeholder=i18n.text(|t| t.debugger.filter)
-                    aria-label=i18n.text(|t| t.debugger.filter)
+                    placeholder=i18n.text(|t| t.debugger().filter)
+                    aria-label=i18n.text(|t| t.debugger().filter)
                     prop:value=move || model.search.get()
                     on:input=move |event| model.set_search(&event_target_value(&event))
                 />
@@ -51,8 +51,8 @@ pub(super) fn Hits() -> impl IntoView {
                 <input
                     type="text"
                     name="steps"
-                    placeholder=i18n.text(|t| t.debugger.steps)
-                    aria-label=i18n.text(|t| t.debugger.steps)
+                    placeholder=i18n.text(|t| t.debugger().steps)
+                    aria-label=i18n.text(|t| t.debugger().steps)
                     aria-invalid=move || is_wrong().to_string()
                     prop:value=move || model.steps.get()
                     on:change=move |event| model.set_steps(&event_target_value(&event))
@@ -63,7 +63,7 @@ pub(super) fn Hits() -> impl IntoView {
         </div>
         {move || {
             is_wrong().then(|| {
-                let text = (i18n.texts().debugger.no_range)(&model.steps.get());
+                let text = (i18n.texts().debugger().no_range)(&model.steps.get());
                 view! {
                     <p class="no-range small err" role="alert">
                         {text}
@@ -75,7 +75,7 @@ pub(super) fn Hits() -> impl IntoView {
     }
 }
 
-/// A choice of rank, where there are several.
+/// Drop-down list of ranks, if there are several.
 #[component]
 fn Ranks() -> impl IntoView {
     let model = use_model();
@@ -92,7 +92,7 @@ fn Ranks() -> impl IntoView {
         let options = ranks.into_iter().map(|rank| {
             view! {
                 <option value=rank.to_string() selected=now == Some(rank)>
-                    {(i18n.texts().debugger.rank)(rank)}
+                    {(i18n.texts().debugger().rank)(rank)}
                 </option>
             }
         });
@@ -102,14 +102,14 @@ fn Ranks() -> impl IntoView {
                 class="field"
                 on:change=move |event| model.set_rank(&event_target_value(&event))
             >
-                <option value="">{i18n.texts().debugger.all_ranks}</option>
+                <option value="">{i18n.texts().debugger().all_ranks}</option>
                 {options.collect_view()}
             </select>
         })
     }
 }
 
-/// The table: only lines in view, and a few above and below, are there.
+/// Table of the lines in view, with a few above and below.
 #[component]
 fn List() -> impl IntoView {
     let model = use_model();
@@ -125,12 +125,12 @@ fn List() -> impl IntoView {
     let list = RowList::new(LINE, move || {
         RowHeights::Equal(window.with(|window| window.lines), LINE)
     });
-    // As wide as what is loaded needs, so that names and titles get the rest.
+    // Widths for the loaded texts; names and titles get the rest.
     let widths = Memo::new(move |_| {
         let locale = i18n.locale();
         window.with(|window| column_widths(&window.hits, locale))
     });
-    // Plain text in all of them: what they show is put into those that are there, without a signal in any.
+    // Rows are plain text without signals: a change rebuilds all rows in view.
     let rows = move || {
         let RowRange { start, end, .. } = list.range.get();
         let (texts, locale) = (i18n.texts(), i18n.locale());
@@ -205,21 +205,22 @@ fn List() -> impl IntoView {
             if is_filtered() {
                 view! {
                     <p class="none small ink2">
-                        {i18n.texts().debugger.nothing_matches} " "
+                        {i18n.texts().debugger().nothing_matches} " "
                         <button type="button" class="link" on:click=move |_| model.clear_filters()>
-                            {i18n.texts().runs.clear_filter}
+                            {i18n.texts().runs().clear_filter}
                         </button>
                     </p>
                 }
                 .into_any()
             } else {
-                view! { <p class="none small ink2">{i18n.texts().debugger.no_hits}</p> }.into_any()
+                view! { <p class="none small ink2">{i18n.texts().debugger().no_hits}</p> }
+                    .into_any()
             }
         })
     };
-    // Finding scrolled into view and the offset at that time: it is kept in view until the user scrolls.
+    // Line scrolled into view, and the offset at that time. The line stays in view until the user scrolls.
     let shown = StoredValue::new(None::<(usize, i32)>);
-    // Lines are brought into view once there is room for them.
+    // Scrolls to a line once the list has a size.
     Effect::new(move || {
         let lines = window.with(|window| window.lines);
         let (_, height, _) = list.size.get();
@@ -258,7 +259,7 @@ fn List() -> impl IntoView {
                 class:no-limit=move || widths.get().1 == 0
                 style:--found=move || format!("{}ch", widths.get().0)
                 style:--limit=move || format!("{}ch", widths.get().1)
-                aria-label=i18n.text(|t| t.debugger.hits)
+                aria-label=i18n.text(|t| t.debugger().hits)
                 aria-rowcount=move || (window.with(|window| window.lines) + 1).to_string()
             >
                 <colgroup>
@@ -271,10 +272,10 @@ fn List() -> impl IntoView {
                 <thead>
                     <tr>
                         <td></td>
-                        <th>{i18n.text(|t| t.debugger.tensor)}</th>
-                        <th>{i18n.text(|t| t.debugger.watchpoint)}</th>
-                        <th class="num">{i18n.text(|t| t.debugger.found)}</th>
-                        <th class="num">{i18n.text(|t| t.debugger.limit)}</th>
+                        <th>{i18n.text(|t| t.debugger().tensor)}</th>
+                        <th>{i18n.text(|t| t.debugger().watchpoint)}</th>
+                        <th class="num">{i18n.text(|t| t.debugger().found)}</th>
+                        <th class="num">{i18n.text(|t| t.debugger().limit)}</th>
                     </tr>
                 </thead>
                 <tbody on:click=pressed>{rows}</tbody>
@@ -284,7 +285,7 @@ fn List() -> impl IntoView {
     }
 }
 
-/// Widths of the found value and of its limit in characters, for these hits.
+/// Widths of the columns of found values and limits, in characters.
 fn column_widths(hits: &[Hit], locale: Locale) -> (usize, usize) {
     let mut widths = (FOUND_CHARS.0, LIMIT_CHARS.0);
     let mut has_limit = false;
@@ -308,18 +309,18 @@ fn text_width(text: &str) -> usize {
     text.chars().map(width).sum()
 }
 
-/// A number of lines; no list has as many as a word of 32 bits counts.
+/// Converts a number of lines; no list exceeds 32 bits.
 fn count(lines: u64) -> usize {
     usize::try_from(lines).unwrap_or(usize::MAX)
 }
 
-/// Room for lines that are not loaded.
+/// Empty row in place of lines that are not loaded.
 fn space(lines: usize) -> AnyView {
     let height = format!("{}px", lines as f64 * LINE);
     view! { <tr class="space" style:height=height hidden=lines == 0></tr> }.into_any()
 }
 
-/// Buttons that leave the hits of one severity.
+/// Buttons that filter the hits by severity.
 #[component]
 fn Severities() -> impl IntoView {
     let model = use_model();
@@ -339,9 +340,9 @@ fn Severities() -> impl IntoView {
             <button
                 type="button"
                 class=class
-                title=move || (i18n.texts().debugger.severity)(severity_name(severity))
+                title=move || (i18n.texts().debugger().severity)(severity_name(severity))
                 aria-label=move || {
-                    let name = (i18n.texts().debugger.severity)(severity_name(severity));
+                    let name = (i18n.texts().debugger().severity)(severity_name(severity));
                     format!("{} {name}", count())
                 }
                 aria-pressed=move || (model.severity.get() == Some(severity)).to_string()
@@ -362,7 +363,7 @@ fn Severities() -> impl IntoView {
                 {move || {
                     let counts = counts.get();
                     let texts = i18n.texts();
-                    (texts.debugger.all)(&(texts.frame.hits)(counts))
+                    (texts.debugger().all)(&(texts.frame().hits)(counts))
                 }}
             </button>
             {button(Severity::Error)}
@@ -372,12 +373,12 @@ fn Severities() -> impl IntoView {
     }
 }
 
-fn step_row(of: (i64, i64), rank: Option<u32>, is_inner: bool, texts: &'static Texts) -> AnyView {
-    let rank = rank.map(|rank| format!(" · {}", (texts.debugger.rank)(rank)));
+fn step_row(of: (i64, i64), rank: Option<u32>, is_inner: bool, texts: Texts) -> AnyView {
+    let rank = rank.map(|rank| format!(" · {}", (texts.debugger().rank)(rank)));
     view! {
         <tr class="grouprow" class:inner=is_inner>
             <td colspan="5">
-                <b class="med">{format!("{} {}", texts.frame.step, step_range(of))}</b>
+                <b class="med">{format!("{} {}", texts.frame().step, step_range(of))}</b>
                 {rank}
             </td>
         </tr>
@@ -398,7 +399,7 @@ mod tests {
     fn columns_are_as_wide_as_their_widest_text() {
         assert_eq!(text_width("1 of 1"), 6);
         assert_eq!(text_width("0 个变化的元素"), 14);
-        // No limit takes no room.
+        // Without limits, their column takes no room.
         assert_eq!(column_widths(&[hit(7)], Locale::En), (6, 0));
         let mut limited = hit(7);
         limited.measures = vec![Measure {

@@ -1,4 +1,4 @@
-//! The link from a hit to its step in the timeline of a profile, if one has that step.
+//! Link from a hit to its step in the timeline of a profile, if a profile has that step.
 
 use trainscope_api::timeline::{StepAnswer, StepQuery};
 use trainscope_format::Kind;
@@ -11,7 +11,7 @@ use trainscope_web_kit::query::{Query, query};
 use trainscope_web_kit::route;
 use trainscope_web_kit::state::use_app_state;
 
-/// The link, for the step that is looked at.
+/// Link for the selected step.
 #[component]
 pub(super) fn InTimeline() -> impl IntoView {
     let model = use_model();
@@ -48,7 +48,7 @@ pub(super) fn InTimeline() -> impl IntoView {
         let href = model.run.with(|run| route::timeline_step_href(run, place));
         Some(view! {
             <a class="link small" href=href data-part="timeline">
-                {i18n.texts().debugger.in_timeline}
+                {i18n.texts().debugger().in_timeline}
             </a>
         })
     }

@@ -1,4 +1,4 @@
-//! The tensor of the hit at its step: elements by class, statistics beside the steps before, magnitudes, advice.
+//! Tensor of the hit at its step: elements by class, statistics next to those of the steps before, magnitudes, advice.
 
 use trainscope_api::findings::{Findings, Hit};
 use trainscope_format::Kind;
@@ -21,15 +21,15 @@ use trainscope_web_kit::query::query;
 use trainscope_web_kit::route;
 use trainscope_web_kit::state::{AppState, use_app_state};
 
-/// Steps shown beside each other.
+/// Number of steps shown side by side.
 const STEPS: usize = 3;
 /// Data of the tensor.
 #[derive(Clone, PartialEq)]
 enum TensorState {
     Loading,
-    /// It is a scalar, or nothing of it is there any more.
+    /// A scalar, or a tensor without remaining records.
     Nothing,
-    /// Steps around the one that is looked at, and which that is.
+    /// Steps around the selected one, and its index.
     Steps(Vec<StepStats>, usize),
 }
 
@@ -56,7 +56,7 @@ pub(super) fn Inspector() -> impl IntoView {
         },
         |place| async move { Ok((around(&place).await, place)) },
     );
-    // Another step of what is shown takes its place when it is there.
+    // Another step of the same tensor replaces the shown one once it is loaded.
     let seen = seen.cleared_with(move || model.place.get().map(|(tensor, rank, _)| (tensor, rank)));
     let known = Memo::new(
         move |_| match (subject.get(), seen.answer.get().as_deref()) {
@@ -71,14 +71,14 @@ pub(super) fn Inspector() -> impl IntoView {
     let peek = query(
         move || {
             let (found, place) = &*seen.answer.get()?;
-            let own = found.get(at_step(found, place.step))?;
-            Some((place.clone(), own.stats.count))
+            let record = found.get(at_step(found, place.step))?;
+            Some((place.clone(), record.stats.count))
         },
         |(place, count)| async move {
             Ok(Peek::at(&place.run, &place.tensor, place.rank, place.step, count).await)
         },
     );
-    // A peeked value of another element is invalid here.
+    // Elements of another tensor or step are invalid here.
     let peek = peek.cleared_with(move || (model.run.get(), model.place.get()));
     let peek = Memo::new(move |_| Option::clone(&*peek.answer.get()?));
     Effect::new(move || state.load_tags([model.run.get()], false));
@@ -120,7 +120,7 @@ pub(super) fn Inspector() -> impl IntoView {
                 let href = route::tensors_href(&run, &tensor, rank, Some(step));
                 view! {
                     <a class="link small" href=href>
-                        {i18n.texts().tensors.show_values}
+                        {i18n.texts().tensors().show_values}
                     </a>
                 }
             });
@@ -143,7 +143,7 @@ pub(super) fn Inspector() -> impl IntoView {
                                 class="link small"
                                 on:click=move |_| model.look_at(None)
                             >
-                                {i18n.text(|t| t.debugger.back_to_hit)}
+                                {i18n.text(|t| t.debugger().back_to_hit)}
                             </button>
                         }
                             .into_any()
@@ -172,11 +172,11 @@ pub(super) fn Inspector() -> impl IntoView {
                     view! { <Curve tag=tensor rank=rank step=step /> }.into_any()
                 } else if is_tag_of(Kind::Histograms) {
                     let href = route::histograms_href(&run, &hit.tensor);
-                    without(texts.histograms.title, Some(href))
+                    without(texts.titles().histograms, Some(href))
                 } else if model.findings.with(|found| is_about_run(found, &hit)) {
                     ().into_any()
                 } else {
-                    without(texts.debugger.no_statistics, None)
+                    without(texts.debugger().no_statistics, None)
                 }
             }
             TensorState::Steps(steps, at) => with(steps, at),
@@ -188,21 +188,25 @@ pub(super) fn Inspector() -> impl IntoView {
         let advice = model.findings.with(|findings| {
             let first = findings.first_cause.as_ref();
             let first = first.filter(|first| first.hit.key() == hit.key());
-            let own = findings.watchpoints.get(hit.watchpoint as usize)?;
-            Some(first.map_or(&own.advice, |first| &first.advice).clone())
-                .filter(|advice| !advice.en.is_empty())
+            let watchpoint = findings.watchpoints.get(hit.watchpoint as usize)?;
+            Some(
+                first
+                    .map_or(&watchpoint.advice, |first| &first.advice)
+                    .clone(),
+            )
+            .filter(|advice| !advice.en.is_empty())
         })?;
         Some(view! {
             <section>
-                <h3>{i18n.texts().debugger.try_this}</h3>
+                <h3>{i18n.texts().debugger().try_this}</h3>
                 <p class="small ink2">{i18n.words(&advice)}</p>
                 <p class="micro ink3">
-                    {i18n.texts().debugger.condition} " " <span class="mono">{hit.condition}</span>
+                    {i18n.texts().debugger().condition} " " <span class="mono">{hit.condition}</span>
                 </p>
                 {hit.source
                     .map(|source| {
                         view! {
-                            <h3>{i18n.texts().debugger.source}</h3>
+                            <h3>{i18n.texts().debugger().source}</h3>
                             {source_excerpt(&source)}
                         }
                     })}
@@ -210,7 +214,7 @@ pub(super) fn Inspector() -> impl IntoView {
         })
     };
     view! {
-        <aside class="insp" aria-label=i18n.text(|t| t.debugger.inspector)>
+        <aside class="insp" aria-label=i18n.text(|t| t.debugger().inspector)>
             {head}
             {move || model.is_lost.get().then(|| lost(&model.run.get(), model.named.get()))}
             {content}
@@ -233,7 +237,7 @@ fn subject(model: &Model, state: AppState) -> Subject {
         tags.any(|tag| tag.kind == kind && tag.tag == tensor && tag.rank == rank)
     };
     let is_recorded = has(Kind::Statistics);
-    // Hits about the program name a node of it, or a part of its settings; hits about a profile name its session.
+    // Hits about the program name one of its nodes or settings; hits about a profile name its session.
     let is_of_program = model.selected.get_untracked().is_some_and(|hit| {
         let target = model
             .findings
@@ -257,7 +261,8 @@ fn subject(model: &Model, state: AppState) -> Subject {
     })
 }
 
-/// A hit that the address names and that is not there: what it was of, why, and where what is left of it is.
+/// Notice about a hit in the address that no longer exists: its tensor, its condition, and a link to the remaining
+/// values.
 fn lost(run: &str, named: Option<String>) -> Option<AnyView> {
     let i18n = use_i18n();
     let named = named?;
@@ -265,26 +270,26 @@ fn lost(run: &str, named: Option<String>) -> Option<AnyView> {
     let (rank, step) = (parts.next()?.parse().ok()?, parts.next()?.parse().ok()?);
     let (condition, tensor) = (parts.next()?.to_owned(), parts.next()?.to_owned());
     let href = route::tensors_href(run, &tensor, rank, Some(step));
-    let at = format!("{} {}", i18n.texts().frame.step, format::integer(step));
+    let at = format!("{} {}", i18n.texts().frame().step, format::integer(step));
     let view = view! {
         <section class="inspector-head">
             <h2 class="cut" title=tensor.clone()>
                 <bdi>{tensor.clone()}</bdi>
             </h2>
             <p class="micro ink3">
-                {at} " · " {i18n.texts().debugger.condition} " "
+                {at} " · " {i18n.texts().debugger().condition} " "
                 <span class="mono">{condition}</span>
             </p>
-            <p class="small ink2">{i18n.texts().debugger.lost}</p>
+            <p class="small ink2">{i18n.texts().debugger().lost}</p>
             <a class="link small" href=href>
-                {i18n.texts().tensors.show_values}
+                {i18n.texts().tensors().show_values}
             </a>
         </section>
     };
     Some(view.into_any())
 }
 
-/// True if a hit is about the program, the run as a whole or a profile, so that there are no values to show.
+/// `true` if a hit is about the run or a profile and has no values to show.
 fn is_about_run(found: &Findings, hit: &Hit) -> bool {
     matches!(target_of(found, hit), Some("run" | "profile"))
 }
@@ -292,10 +297,10 @@ fn is_about_run(found: &Findings, hit: &Hit) -> bool {
 /// Target of the condition of a hit.
 fn target_of<'a>(found: &'a Findings, hit: &Hit) -> Option<&'a str> {
     let watched = found.watchpoints.get(hit.watchpoint as usize);
-    watched.map(|own| &*own.target)
+    watched.map(|watchpoint| &*watchpoint.target)
 }
 
-/// The text in place of values: a link to a histogram; a tensor whose files are gone has none.
+/// Text in place of values; a link if `href` is given.
 fn without(text: &'static str, href: Option<String>) -> AnyView {
     view! {
         <section class="small ink2">
@@ -310,7 +315,7 @@ fn without(text: &'static str, href: Option<String>) -> AnyView {
 
 fn with(around: Vec<StepStats>, at: usize) -> AnyView {
     let i18n = use_i18n();
-    let texts = &i18n.texts().debugger;
+    let texts = i18n.texts().debugger();
     let until = around.get(..=at).unwrap_or(&around);
     let steps = until
         .get(until.len().saturating_sub(STEPS)..)
@@ -319,9 +324,9 @@ fn with(around: Vec<StepStats>, at: usize) -> AnyView {
     let [max, mean, mean_abs, min, std] = texts.figures;
     let last = steps.last().map(|at| at.stats.clone());
     let before = steps.len().checked_sub(2).and_then(|at| steps.get(at));
-    let before = before.and_then(|own| Some((own.step, own.stats.exponents.clone()?)));
+    let before = before.and_then(|record| Some((record.step, record.stats.exponents.clone()?)));
     let has_change = steps.iter().any(|at| at.change.is_some());
-    let step_word = i18n.texts().frame.step;
+    let step_word = i18n.texts().frame().step;
     let heads = steps.iter().map(|at| {
         view! { <th class="num">{format!("{step_word} {}", format::integer(at.step))}</th> }
     });

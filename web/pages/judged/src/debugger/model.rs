@@ -23,20 +23,20 @@ const SEARCH: &str = "q";
 const WATCHPOINT: &str = "watchpoint";
 const RANK: &str = "rank";
 const STEPS: &str = "steps";
-/// Series of equal hits that are written out, with commas between them.
+/// Expanded series of equal hits, comma-separated.
 const OPEN: &str = "open";
 const HIT: &str = "hit";
 const TENSOR: &str = "tensor";
 const STEP: &str = "step";
 
-/// Height of a line of the list, in pixels: `--hit`.
+/// Height of a line of the list, in pixels. Equals `--hit` in the style sheet.
 pub(super) const LINE: f64 = 27.0;
-/// Hits asked for at a time, beside those that the window has room for: to bring more of them is what a key in the filter
-/// takes.
+/// Number of hits requested in addition to those that fit into the window. It is small because each keystroke in the
+/// filter requests them.
 const SPARE: usize = 32;
-/// Lines that the window begins above the first one in view.
+/// Number of lines requested above the first one in view.
 const ABOVE: u64 = 12;
-/// The window begins at a multiple of this, so that not each turn of the wheel asks anew.
+/// The requested lines begin at a multiple of this: not every turn of the wheel sends a request.
 const STRIDE: u64 = 10;
 
 /// Findings, and the request that they answer.
@@ -55,7 +55,7 @@ pub(super) struct Model {
     pub(super) run: Memo<String>,
     pub(super) severity: Memo<Option<Severity>>,
     pub(super) search: Memo<String>,
-    /// By its name.
+    /// Name of the chosen watchpoint.
     pub(super) watchpoint: Memo<Option<String>>,
     pub(super) rank: Memo<Option<u32>>,
     pub(super) steps: Memo<String>,
@@ -63,22 +63,22 @@ pub(super) struct Model {
     pub(super) findings: Memo<Arc<Findings>>,
     /// Ready with `false` before the run has been judged.
     pub(super) load: Memo<Load<bool>>,
-    /// The hit that is looked at: the address says which, else where it began.
+    /// Hit in the address, else the first cause or the first hit.
     pub(super) selected: Memo<Option<Hit>>,
     /// `true` if the address names a finding that does not exist.
     pub(super) is_lost: Memo<bool>,
     pub(super) named: Memo<Option<String>>,
-    /// Tensor, rank and step that are looked at: those of the hit, unless the address says otherwise.
+    /// Shown tensor, rank and step: those of the hit unless the address names others.
     pub(super) place: Memo<Option<(String, u32, i64)>>,
-    /// The first line that is asked for.
+    /// First requested line.
     line: RwSignal<u64>,
-    /// A line to bring into view.
+    /// Line to scroll to.
     pub(super) reveal: RwSignal<Option<u64>>,
     /// Incremented to request the position of the selected finding again.
     locate: RwSignal<u32>,
 }
 
-/// The state of this page.
+/// Returns the state of this page.
 pub(super) fn use_model() -> Model {
     expect_context()
 }
@@ -91,7 +91,7 @@ pub(super) fn parse_severity(text: Option<&str>) -> Option<Severity> {
 /// First and last step of a filter.
 type StepRange = (Option<i64>, Option<i64>);
 
-/// `10-200`, `10-`, `-200` or `10`: from and to; all steps of an empty text, `None` of anything else.
+/// Parses `10-200`, `10-`, `-200` or `10`. Empty text means all steps; `None` for any other text.
 pub(super) fn parse_steps(text: &str) -> Option<StepRange> {
     let text = text.trim();
     if text.is_empty() {
@@ -125,7 +125,10 @@ impl Model {
         };
         let answer = Query::<Answer>::idle();
         let findings = Memo::new(move |_| {
-            let findings = answer.answer.get().map(|own| Arc::clone(&own.findings));
+            let findings = answer
+                .answer
+                .get()
+                .map(|answer| Arc::clone(&answer.findings));
             findings.unwrap_or_default()
         });
         let load = Memo::new(move |_| {
@@ -143,9 +146,10 @@ impl Model {
                 let told = findings.wanted.iter().map(|wanted| &wanted.hit);
                 let found = all.chain(told).find(|hit| hit.key() == wanted).cloned();
                 // The finding may have left the loaded window; if it was requested by name, it no longer exists.
-                let is_gone = answer.answer.with(|own| {
-                    own.as_ref()
-                        .is_some_and(|own| own.hit.as_ref() == Some(&wanted))
+                let is_gone = answer.answer.with(|answer| {
+                    answer
+                        .as_ref()
+                        .is_some_and(|answer| answer.hit.as_ref() == Some(&wanted))
                 });
                 let before = before.cloned().flatten().filter(|_| !is_gone);
                 found.or_else(|| before.filter(|hit| hit.key() == wanted))
@@ -201,13 +205,13 @@ impl Model {
         }
     }
 
-    /// Requests the findings of the address on each change of it and on news of the server.
+    /// Requests the findings when the address changes or the server has news.
     fn ask(self, answer: Query<Answer>) {
         let located = StoredValue::new(0_u32);
         Effect::new(move |before: Option<FindingsQuery>| {
             let now = self.filter();
             if before.as_ref().is_some_and(|before| *before != now) {
-                // Another list: from its top.
+                // Another list begins at its top.
                 self.line.set(0);
                 self.reveal.set(Some(0));
             }
@@ -225,7 +229,7 @@ impl Model {
             Some((query, self.locate.get()))
         };
         answer.start(key, move |(mut query, locate)| {
-            // Another hit alone is no reason to ask; the next request names it.
+            // Another hit alone does not send a request; the next request names it.
             query.hit = self.named.get_untracked();
             async move {
                 let findings = Arc::new(client::findings(&query).await?);
@@ -264,7 +268,7 @@ impl Model {
         });
     }
 
-    /// The list is in view from this line on.
+    /// Requests the lines around `line`, the first one in view.
     pub(super) fn show_from(self, line: u64) {
         let first = line.saturating_sub(ABOVE) / STRIDE * STRIDE;
         if self.line.get_untracked() != first {
@@ -272,7 +276,7 @@ impl Model {
         }
     }
 
-    /// Steps of a hit, for sentences: a rule about a profile is about all steps of it, others begin at one; reactive.
+    /// Steps of a hit as text: all steps for a rule about a profile, otherwise the first one; reactive.
     pub(super) fn steps_of(self, hit: &Hit) -> String {
         let is_whole = self.findings.with(|findings| is_of_profile(findings, hit));
         if is_whole {
@@ -285,10 +289,10 @@ impl Model {
     /// Rank of a finding in a run of several ranks; reactive.
     pub(super) fn rank_of(self, hit: &Hit) -> Option<String> {
         let has_ranks = self.findings.with(|findings| findings.judged.ranks > 1);
-        has_ranks.then(|| (use_i18n().texts().debugger.rank)(hit.rank))
+        has_ranks.then(|| (use_i18n().texts().debugger().rank)(hit.rank))
     }
 
-    /// A second press on a button leaves all again.
+    /// Shows the hits of one severity; a second press shows all again.
     pub(super) fn press_severity(self, severity: Option<Severity>) {
         let now = self.severity.get_untracked();
         let next = severity.filter(|_| severity != now).map(severity_name);
@@ -303,7 +307,7 @@ impl Model {
         self.url.set(&[(WATCHPOINT, next)], History::Push);
     }
 
-    /// Leaves the hits of the watchpoints of a condition: one of them is taken away.
+    /// Clears the filter by watchpoint if it names one of `condition`, because that watchpoint is removed.
     pub(super) fn leave_watchpoint(self, condition: &str) {
         let is_of = |now: &Option<String>| {
             let name = now.as_ref().and_then(|now| now.split('~').next());
@@ -341,9 +345,9 @@ impl Model {
         }
     }
 
-    /// Looks at another tensor than that of the hit; `None`: at that again.
+    /// Shows another tensor than that of the hit; `None` returns to it.
     pub(super) fn look_at(self, tensor: Option<&str>) {
-        // The hit stays, whatever the first cause becomes meanwhile.
+        // Keeps the hit even if the first cause changes.
         let hit = self.selected.get_untracked().map(|hit| hit.key());
         self.url.set(
             &[(HIT, hit.as_deref()), (TENSOR, tensor), (STEP, None)],
@@ -359,12 +363,14 @@ impl Model {
         );
     }
 
-    /// Lists all steps of a series of equal hits, or its first one only.
+    /// Expands or collapses a series of equal hits.
     pub(super) fn toggle_series(self, key: &str) {
         let now = self.open.get_untracked();
-        let others = now.split(',').filter(|own| !own.is_empty() && *own != key);
+        let others = now
+            .split(',')
+            .filter(|other| !other.is_empty() && *other != key);
         let mut open: Vec<&str> = others.collect();
-        if !now.split(',').any(|own| own == key) {
+        if !now.split(',').any(|other| other == key) {
             open.push(key);
         }
         let open = open.join(",");
@@ -377,11 +383,11 @@ impl Model {
         self.url.set(&keys.map(|key| (key, None)), History::Push);
     }
 
-    /// Looks at a hit and brings its line into view.
+    /// Selects a hit and scrolls to its line.
     pub(super) fn show(self, hit: &Hit) {
         self.select(hit);
         let line = self.findings.with_untracked(|findings| {
-            let at = findings.hits.iter().position(|own| own == hit)?;
+            let at = findings.hits.iter().position(|other| other == hit)?;
             Some(line_of(findings, at))
         });
         if line.is_some() {
@@ -389,7 +395,7 @@ impl Model {
         }
     }
 
-    /// Goes to a hit before or after the one that is looked at; whether there is one.
+    /// Selects the hit `by` places after the selected one. Returns `false` at the ends of the list.
     pub(super) fn move_by(self, by: isize) -> bool {
         let now = self.selected.get_untracked();
         let next = self.findings.with_untracked(|findings| {
@@ -411,30 +417,31 @@ impl Model {
 /// `true` for a hit of a rule about a profile.
 pub(super) fn is_of_profile(findings: &Findings, hit: &Hit) -> bool {
     let watched = findings.watchpoints.get(hit.watchpoint as usize);
-    watched.is_some_and(|own| own.target == PROFILE)
+    watched.is_some_and(|watchpoint| watchpoint.target == PROFILE)
 }
 
-/// The place of a hit among those that are loaded: of one that its series does not list, that of the series.
+/// Index of a hit among the loaded ones. For a hit in a collapsed series, the index of the first hit of that series.
 fn listed_at(findings: &Findings, hit: &Hit) -> Option<usize> {
     let mut hits = findings.hits.iter();
-    let own = hits.position(|own| own.key() == hit.key());
-    own.or_else(|| {
+    let listed = hits.position(|other| other.key() == hit.key());
+    listed.or_else(|| {
         let mut series = findings.series.iter();
-        let series = series.find(|own| !own.is_open && own.contains(hit.rank, hit.step))?;
+        let series =
+            series.find(|series| !series.is_open && series.contains(hit.rank, hit.step))?;
         let first = (series.rank, series.step);
         let mut hits = findings.hits.iter();
-        hits.position(|own| (own.rank, own.step) == first)
+        hits.position(|other| (other.rank, other.step) == first)
     })
 }
 
-/// Hits to ask for.
+/// Number of hits to request.
 fn in_window() -> usize {
     let height = window().inner_height().ok();
     let height = height.and_then(|height| height.as_f64()).unwrap_or(800.0);
     SPARE + whole(height / LINE)
 }
 
-/// The line, of the whole list, of a hit that is loaded.
+/// Line of a loaded hit in the whole list.
 fn line_of(findings: &Findings, at: usize) -> u64 {
     let place = |hit: &Hit| (hit.step, hit.rank);
     let until = findings.hits.get(..=at).unwrap_or_default();
@@ -442,12 +449,12 @@ fn line_of(findings: &Findings, at: usize) -> u64 {
         .windows(2)
         .filter(|two| place(&two[0]) != place(&two[1]))
         .count();
-    // An open series has a line above its first step; that of the first hit is above the window's first line.
-    let heads = findings.series.iter().filter(|own| own.is_open);
-    let begins = |own: &&HitSeries| {
+    // An expanded series has a line above its first step. For the first hit, that line is before the loaded lines.
+    let heads = findings.series.iter().filter(|series| series.is_open);
+    let begins = |series: &&HitSeries| {
         let mut behind = until.iter().skip(1);
-        behind.any(|hit| place(hit) == (own.step, own.rank))
-            && until.first().map(place) != Some((own.step, own.rank))
+        behind.any(|hit| place(hit) == (series.step, series.rank))
+            && until.first().map(place) != Some((series.step, series.rank))
     };
     findings.first_line + (at + groups + heads.filter(begins).count()) as u64
 }

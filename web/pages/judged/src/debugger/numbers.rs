@@ -1,4 +1,4 @@
-//! Texts of a hit: what was measured, the steps it lasts, and a name that tells its tensor from others.
+//! Texts of a hit: its measured value, its steps, and a short unique name of its tensor.
 
 use std::collections::BTreeMap;
 
@@ -7,33 +7,37 @@ use trainscope_api::findings::Hit;
 use trainscope_web_kit::format;
 use trainscope_web_kit::i18n::Locale;
 
-/// Scopes of a name that are shown at least.
-const LEAST_SCOPES: usize = 2;
-/// Scopes of an end at most.
-const MOST_SCOPES: usize = 3;
+/// Minimum number of scopes in a shortened name.
+const MIN_SCOPES: usize = 2;
+/// Maximum number of scopes in an ending.
+const MAX_SCOPES: usize = 3;
 
-/// Quantity, value, and operator with limit, of the first limit that was broken; empty where there is none. The quantity
-/// is empty where the value says it: `48 of 80 NaN`.
+/// Quantity, value, and operator with limit of the first broken limit; empty if missing. The quantity is empty if the
+/// value contains it: `48 of 80 NaN`.
 pub(super) fn found(hit: &Hit, locale: Locale) -> [String; 3] {
     let first = hit.measures.first();
-    first.map_or_else(Default::default, |own| {
+    first.map_or_else(Default::default, |measure| {
         let (quantity, found) = match locale {
-            Locale::En => (&own.quantity.en, &own.found.en),
-            Locale::Zh => (&own.quantity.zh, &own.found.zh),
+            Locale::En => (&measure.quantity.en, &measure.found.en),
+            Locale::Zh => (&measure.quantity.zh, &measure.found.zh),
         };
         let value = found.strip_prefix(quantity.as_str());
         let value = value.and_then(|value| value.strip_prefix(' '));
         let (quantity, value) = value.map_or(("", found.as_str()), |value| (quantity, value));
-        [quantity.to_owned(), value.to_owned(), own.threshold.clone()]
+        [
+            quantity.to_owned(),
+            value.to_owned(),
+            measure.threshold.clone(),
+        ]
     })
 }
 
-/// `412`, or `412 – 500` where it lasts.
+/// `412`, or `412 – 500` for a hit of several steps.
 pub(super) fn steps(hit: &Hit) -> String {
     step_range((hit.step, hit.last_step))
 }
 
-/// `412`, or `412 – 500` where the last step is behind the first.
+/// `412`, or `412 – 500` if the last step is greater.
 pub(super) fn step_range((first, last): (i64, i64)) -> String {
     if last > first {
         format!("{} – {}", format::integer(first), format::integer(last))
@@ -42,10 +46,10 @@ pub(super) fn step_range((first, last): (i64, i64)) -> String {
     }
 }
 
-/// The parts of names that tell them apart: names of one scope often differ in the middle only.
+/// Endings of names, to shorten each name to a unique text. Names of one scope often differ only in the middle.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Names {
-    /// Names by their ends of each length, in whole scopes.
+    /// Names by each of their endings, in whole scopes.
     ending: BTreeMap<String, Vec<String>>,
 }
 
@@ -56,7 +60,7 @@ impl Names {
         distinct.dedup();
         let mut ending: BTreeMap<String, Vec<String>> = BTreeMap::new();
         for name in distinct {
-            for end in ends(name).take(MOST_SCOPES) {
+            for end in ends(name).take(MAX_SCOPES) {
                 let names = ending.entry(end.to_owned()).or_default();
                 names.push(name.to_owned());
             }
@@ -64,15 +68,15 @@ impl Names {
         Self { ending }
     }
 
-    /// The shortest end that no other name has, of two or three scopes. Where these are not enough, the first scope that
-    /// differs from the other names of that end is put before it.
+    /// Shortest unique ending of two or three scopes. Without one, the first scope that differs from the names with the
+    /// same ending is put before it.
     pub(super) fn short(&self, name: &str) -> String {
         let alike = |end: &str| self.ending.get(end).map_or(&[][..], Vec::as_slice);
-        let mut own = ends(name).take(MOST_SCOPES).skip(LEAST_SCOPES - 1);
-        if let Some(end) = own.find(|end| alike(end).len() <= 1) {
+        let mut endings = ends(name).take(MAX_SCOPES).skip(MIN_SCOPES - 1);
+        if let Some(end) = endings.find(|end| alike(end).len() <= 1) {
             return cut(name, None, end);
         }
-        let Some(end) = ends(name).nth(LEAST_SCOPES - 1) else {
+        let Some(end) = ends(name).nth(MIN_SCOPES - 1) else {
             return name.to_owned();
         };
         let others = || alike(end).iter().filter(|other| *other != name);
@@ -98,7 +102,7 @@ fn cut(name: &str, scope: Option<&str>, end: &str) -> String {
     }
 }
 
-/// The ends of a name from each scope on, the shortest first.
+/// Endings of a name, one per scope, the shortest first.
 fn ends(name: &str) -> impl Iterator<Item = &str> {
     let cuts = name.rmatch_indices('/').map(|(at, _)| &name[at + 1..]);
     cuts.chain(std::iter::once(name))

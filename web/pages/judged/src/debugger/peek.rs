@@ -1,5 +1,5 @@
-//! Some elements of a tensor at a step in little room: those around the first
-//! one that is no number, else around the greatest, and how all of them are spread, beside the step before.
+//! Sample of the elements of a tensor at a step, around the first NaN or infinity, else around the maximum, and the
+//! histogram of all elements next to that of the step before.
 
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ use trainscope_web_kit::i18n::use_i18n;
 use trainscope_web_kit::prelude::*;
 use trainscope_web_kit::route;
 
-/// Larger tensors are looked at on their own page, where one sees how far that is.
+/// Maximum number of elements of a sampled tensor. The page of tensors shows the progress of larger ones.
 const MAX_ELEMENTS: u64 = 1 << 24;
 const BINS: usize = 40;
 const ROWS: u64 = 6;
@@ -23,16 +23,16 @@ pub(super) struct Peek {
     run: String,
     tensor: String,
     rank: u32,
-    /// The nearest steps with elements, if this one has none.
+    /// Nearest steps with elements, if this step has none.
     elsewhere: Vec<i64>,
     bins: Option<Bins>,
-    /// The step before with elements, in the same bins.
+    /// Previous step with elements, in the same bins.
     before: Option<(i64, Bins)>,
     tile: Option<(Arc<Tile>, (u64, u64))>,
 }
 
 impl Peek {
-    /// Requests a sample of a tensor of a number of elements; `None` if there are none or too many.
+    /// Requests a sample of a tensor with `count` elements. `None` if it is too large or the request fails.
     pub(super) async fn at(
         run: &str,
         tensor: &str,
@@ -41,7 +41,7 @@ impl Peek {
         count: u64,
     ) -> Option<Self> {
         let steps = client::steps_with_elements(run, tensor, rank).await;
-        let at = steps.partition_point(|own| *own < step);
+        let at = steps.partition_point(|other| *other < step);
         let mut seen = Self {
             run: run.to_owned(),
             tensor: tensor.to_owned(),
@@ -87,7 +87,7 @@ impl Peek {
     /// Histogram of the elements, and some of them.
     pub(super) fn view(&self) -> AnyView {
         let i18n = use_i18n();
-        let texts = &i18n.texts().tensors;
+        let texts = i18n.texts().tensors();
         let links = self.elsewhere.iter().map(|&step| {
             let href = route::tensors_href(&self.run, &self.tensor, self.rank, Some(step));
             view! { <a class="link" href=href>{(texts.step)(step)}</a> }
@@ -127,11 +127,11 @@ impl Peek {
 
 /// Legend of the dashed line.
 pub(super) fn before_key(step: i64) -> AnyView {
-    let step = (use_i18n().texts().tensors.step)(step);
+    let step = (use_i18n().texts().tensors().step)(step);
     view! { <span class="micro ink3 dashed">{step}</span> }.into_any()
 }
 
-/// Elements around one of them.
+/// Requests the elements around `centre`, and returns them with its position in the plane.
 async fn tile(
     query: &TensorQuery,
     shape: &[u64],

@@ -20,7 +20,7 @@ const HEIGHT: f64 = 72.0;
 )]
 pub(super) fn Magnitudes(
     exponents: Exponents,
-    /// Those of the step before: a dashed line.
+    /// Exponents of the step before, drawn as a dashed line.
     before: Option<Exponents>,
 ) -> impl IntoView {
     let i18n = use_i18n();
@@ -68,7 +68,7 @@ pub(super) fn Magnitudes(
         }
     };
     let ends = [power(first.0), power(last.0 + 1)];
-    let label = move || (i18n.texts().debugger.magnitudes_label)(&ends[0], &ends[1]);
+    let label = move || (i18n.texts().debugger().magnitudes_label)(&ends[0], &ends[1]);
     view! {
         <svg
             class="magnitudes"
@@ -91,7 +91,7 @@ pub(super) fn Magnitudes(
     .into_any()
 }
 
-/// Exponents of both signs together, ascending, with how many elements each has.
+/// Exponents in ascending order with the number of their elements, both signs together.
 fn columns(exponents: &Exponents) -> Vec<(i32, u64)> {
     let mut columns = BTreeMap::new();
     for &(bucket, count) in exponents.counts() {

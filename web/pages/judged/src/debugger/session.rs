@@ -34,7 +34,7 @@ const MORE_SECS: u64 = 600;
 /// Interval of the countdown.
 const TICK: Duration = Duration::from_secs(1);
 
-/// Time in which a training that listens answers: its collector looks for the request each second.
+/// Maximum time for the answer of a listening training. Its collector checks for requests each second.
 const PATIENCE: Duration = Duration::from_secs(10);
 
 /// State of the bar. `Copy`.
@@ -45,14 +45,14 @@ struct Bar {
     refusal: RwSignal<Option<String>>,
     sessions: Sessions,
     unreachable: Signal<String>,
-    /// Number of steps of *Step*.
+    /// Number of steps of the *Step* command.
     steps: RwSignal<u64>,
-    /// The question before a command that is open, and the session that it is about.
+    /// Open question before a command, and the id of its session.
     question: RwSignal<Option<(Question, String)>>,
 }
 
 impl Bar {
-    /// Gives a command in view of the session as it is shown.
+    /// Sends a command for the session in its shown state.
     fn command(self, command: SessionCommand) {
         if let Some(session) = self.session.get_untracked() {
             self.sessions
@@ -63,15 +63,16 @@ impl Bar {
     fn ask(self, question: Question) {
         let id = self
             .session
-            .with_untracked(|own| own.as_ref().map(|own| own.id.clone()));
+            .with_untracked(|session| session.as_ref().map(|session| session.id.clone()));
         self.question.set(id.map(|id| (question, id)));
     }
 
     /// Pauses all ranks, or asks first if not all are connected.
     fn pause(self) {
-        let is_partial = self.session.with_untracked(|own| {
-            own.as_ref()
-                .is_some_and(|own| connected(own) < own.world_size.into())
+        let is_partial = self.session.with_untracked(|session| {
+            session
+                .as_ref()
+                .is_some_and(|session| connected(session) < session.world_size.into())
         });
         if is_partial {
             self.ask(Question::Partial);
@@ -80,11 +81,14 @@ impl Bar {
         }
     }
 
-    /// `true` while the session is in one of the states that are wanted.
+    /// `true` while the session is in a state that `wanted` accepts.
     fn has_state(self, wanted: fn(SessionState) -> bool) -> Signal<bool> {
         Signal::derive(move || {
-            self.session
-                .with(|own| own.as_ref().is_some_and(|own| wanted(own.state)))
+            self.session.with(|session| {
+                session
+                    .as_ref()
+                    .is_some_and(|session| wanted(session.state))
+            })
         })
     }
 
@@ -107,7 +111,7 @@ impl Bar {
     }
 }
 
-/// The bar of the run that the address names; nothing if it neither has a session nor runs.
+/// Bar of the run in the address; nothing if the run neither has a session nor is live.
 #[component]
 pub fn SessionBar() -> impl IntoView {
     let place = use_place();
@@ -120,21 +124,27 @@ pub fn SessionBar() -> impl IntoView {
         session,
         refusal: RwSignal::new(None),
         sessions,
-        unreachable: i18n.label(|t| t.session.unreachable),
+        unreachable: i18n.label(|t| t.session().unreachable),
         steps: RwSignal::new(1),
         question: RwSignal::new(None),
     };
-    let is_over = move || session.with(|own| own.as_ref().is_none_or(|own| own.state.is_over()));
+    let is_over = move || {
+        session.with(|session| {
+            session
+                .as_ref()
+                .is_none_or(|session| session.state.is_over())
+        })
+    };
     let may_attach = Memo::new(move |_| {
-        let own = run.with(|run| state.run(run));
-        own.is_some_and(|own| own.status == RunStatus::Live && may_listen(&own))
+        let run = run.with(|run| state.run(run));
+        run.is_some_and(|run| run.status == RunStatus::Live && may_listen(&run))
     });
     use_keys(move |key, event| {
-        let Some(own) = session.get_untracked() else {
+        let Some(session) = session.get_untracked() else {
             return false;
         };
-        let waits = own.state == SessionState::Waiting;
-        if key == "F8" && own.state == SessionState::Running {
+        let waits = session.state == SessionState::Waiting;
+        if key == "F8" && session.state == SessionState::Running {
             bar.pause();
             return true;
         }
@@ -149,16 +159,16 @@ pub fn SessionBar() -> impl IntoView {
         bar.command(command);
         true
     });
-    // The run that was asked to connect, and whether its time to answer has passed.
+    // Run that was asked to connect; `true` once its time to answer has passed.
     let asked = RwSignal::new(None::<(String, bool)>);
     let attach = move || {
         view! {
-            <div class="session-bar" role="region" aria-label=i18n.text(|t| t.session.bar)>
+            <div class="session-bar" role="region" aria-label=i18n.text(|t| t.session().bar)>
                 <span class="dot live"></span>
                 <span class="small ink2">
                     {move || {
-                        let texts = i18n.texts().session;
-                        let asked = asked.get().filter(|own| own.0 == run.get());
+                        let texts = i18n.texts().session();
+                        let asked = asked.get().filter(|asked| asked.0 == run.get());
                         match asked.filter(|_| bar.refusal.with(Option::is_none)) {
                             Some((_, true)) => texts.no_answer,
                             Some((_, false)) => texts.asked,
@@ -170,16 +180,16 @@ pub fn SessionBar() -> impl IntoView {
                 <Refusal bar />
                 <ToolButton
                     icon=IconName::Play
-                    label=i18n.label(|t| t.session.attach)
+                    label=i18n.label(|t| t.session().attach)
                     on_press=move || {
-                        let own = run.get_untracked();
-                        asked.set(Some((own.clone(), false)));
-                        bar.attach(own.clone());
+                        let run = run.get_untracked();
+                        asked.set(Some((run.clone(), false)));
+                        bar.attach(run.clone());
                         let give_up = move || {
                             // The page may have been left.
                             asked
                                 .try_update(|asked| {
-                                    if let Some(asked) = asked.as_mut().filter(|asked| asked.0 == own) {
+                                    if let Some(asked) = asked.as_mut().filter(|asked| asked.0 == run) {
                                         asked.1 = true;
                                     }
                                 });
@@ -198,8 +208,8 @@ pub fn SessionBar() -> impl IntoView {
     }
 }
 
-/// `false` if the files of a run cannot be those of a collector, which alone connects: it names its event files by process and
-/// number, as `PyTorch` does; tensorboardX and `TensorFlow` do not.
+/// `false` if the files of a run are not from a collector; only collectors connect. They name event files by process
+/// and number, like `PyTorch` and unlike tensorboardX and `TensorFlow`.
 fn may_listen(run: &Run) -> bool {
     let of_collector = |file: &File| {
         let is_number = |part: &&str| part.bytes().all(|byte| byte.is_ascii_digit());
@@ -208,7 +218,7 @@ fn may_listen(run: &Run) -> bool {
         let mut parts = after_host
             .into_iter()
             .flat_map(|rest| rest.split('.').skip(1));
-        // The host may have numbers, too; a suffix may follow.
+        // The host name may contain numbers, too; a suffix may follow.
         let is_named =
             parts.any(|part| is_number(&part)) && parts.next().as_ref().is_some_and(is_number);
         file.format == "tfevents" && is_named
@@ -216,7 +226,7 @@ fn may_listen(run: &Run) -> bool {
     run.files.iter().any(of_collector)
 }
 
-/// The answer of the server to a command that it refused.
+/// Answer of the server to a refused command.
 #[component]
 fn Refusal(bar: Bar) -> impl IntoView {
     move || {
@@ -230,7 +240,7 @@ fn Refusal(bar: Bar) -> impl IntoView {
 fn Connected(bar: Bar) -> impl IntoView {
     let i18n = use_i18n();
     let session = move || bar.session.get().as_deref().cloned().unwrap_or_default();
-    // Time of the browser at which the pause ends; the countdown goes on between two answers.
+    // Time of the browser in milliseconds at which the pause ends. The countdown continues between two answers.
     let ends_millis = Memo::new(move |_| {
         let secs = bar.session.get()?.goes_on_secs?;
         Some(format::now_millis() + secs * 1_000.0)
@@ -255,14 +265,14 @@ fn Connected(bar: Bar) -> impl IntoView {
         } else {
             format::duration(secs as f64)
         };
-        Some((i18n.texts().session.goes_on)(&text))
+        Some((i18n.texts().session().goes_on)(&text))
     };
-    let waits = bar.has_state(|own| own == SessionState::Waiting);
+    let waits = bar.has_state(|state| state == SessionState::Waiting);
     let question = Memo::new(move |_| {
         let (open, id) = bar.question.get()?;
-        bar.session.with(|own| {
-            let own = own.as_ref().filter(|own| own.id == id)?;
-            open.applies(own.state).then_some(open)
+        bar.session.with(|session| {
+            let session = session.as_ref().filter(|session| session.id == id)?;
+            open.applies(session.state).then_some(open)
         })
     });
     let more = move || {
@@ -276,15 +286,15 @@ fn Connected(bar: Bar) -> impl IntoView {
                 class="link small"
                 on:click=move |_| bar.command(SessionCommand::Extend { secs: MORE_SECS })
             >
-                {i18n.text(|t| t.session.more_time)}
+                {i18n.text(|t| t.session().more_time)}
             </button>
             <a
                 class="link small"
                 data-part="now"
                 href=move || values_href(&session())
-                title=i18n.text(|t| t.session.now_title)
+                title=i18n.text(|t| t.session().now_title)
             >
-                {i18n.text(|t| t.session.live_values)}
+                {i18n.text(|t| t.session().live_values)}
             </a>
         }
     };
@@ -293,15 +303,15 @@ fn Connected(bar: Bar) -> impl IntoView {
             class="session-bar"
             class:waiting=move || waits.get()
             role="region"
-            aria-label=i18n.text(|t| t.session.bar)
+            aria-label=i18n.text(|t| t.session().bar)
             data-state=move || state_key(session().state)
         >
             <span class="dot"></span>
             <b class="med small" role="status">
-                {move || sentence(&session(), i18n.texts().session)}
+                {move || sentence(&session(), i18n.texts().session())}
             </b>
             <Show when=move || waits.get()>{more()}</Show>
-            <span class="small warn cut">{move || note(&session(), i18n.texts().session)}</span>
+            <span class="small warn cut">{move || note(&session(), i18n.texts().session())}</span>
             <span class="grow"></span>
             <Refusal bar />
             <Ranks bar />
@@ -313,12 +323,12 @@ fn Connected(bar: Bar) -> impl IntoView {
     }
 }
 
-/// `true` in states in which a pause can be asked for.
+/// `true` in states that allow a pause.
 const fn may_pause(state: SessionState) -> bool {
     matches!(state, SessionState::Running | SessionState::Stepping)
 }
 
-/// `true` in states in which the training can be asked to end.
+/// `true` in states that allow a request to end the training.
 const fn may_stop(state: SessionState) -> bool {
     !matches!(
         state,
@@ -327,33 +337,37 @@ const fn may_stop(state: SessionState) -> bool {
 }
 
 /// Number of ranks that can be paused.
-fn connected(own: &Session) -> u64 {
+fn connected(session: &Session) -> u64 {
     let is_there = |state| !matches!(state, SessionRankState::Lost | SessionRankState::Ended);
-    own.ranks.iter().filter(|rank| is_there(rank.state)).count() as u64
+    session
+        .ranks
+        .iter()
+        .filter(|rank| is_there(rank.state))
+        .count() as u64
 }
 
-/// The values in memory of the tensor that was hit first, else of the first in the list.
-fn values_href(own: &Session) -> String {
-    let run = own.run.clone().unwrap_or_default();
-    let hit = own.hits.first().map(|hit| hit.tensor.as_str());
-    let held = own.ranks.iter();
+/// Link to the values in memory of the tensor with the first hit, else of the first tensor in the list.
+fn values_href(session: &Session) -> String {
+    let run = session.run.clone().unwrap_or_default();
+    let hit = session.hits.first().map(|hit| hit.tensor.as_str());
+    let held = session.ranks.iter();
     let mut held = held.filter(|rank| rank.state == SessionRankState::Held);
     route::tensor_now_href(&run, hit, held.next().map_or(0, |rank| rank.rank))
 }
 
-/// Reason of a pause: of a hit its sentence, which is there before the files are read.
-fn reason(own: &Session, i18n: I18n) -> Option<String> {
-    let texts = i18n.texts().session;
-    let reason = own.reason?;
+/// Reason of a pause. For a hit it includes the sentence of the hit, which is available before the files are read.
+fn reason(session: &Session, i18n: I18n) -> Option<String> {
+    let texts = i18n.texts().session();
+    let reason = session.reason?;
     let word = texts.reasons[reason_place(reason)];
-    let hit = own.hits.first().filter(|_| reason == HoldReason::Hit);
+    let hit = session.hits.first().filter(|_| reason == HoldReason::Hit);
     Some(match hit {
         Some(hit) => {
             let words = Words {
                 en: hit.sentence.en.clone(),
                 zh: hit.sentence.zh.clone(),
             };
-            let more = own.hits_total.saturating_sub(1);
+            let more = session.hits_total.saturating_sub(1);
             let sentence = (texts.hits)(&i18n.words_of(&words, &hit.tensor), more);
             format!("{word} · {sentence}")
         }
@@ -363,7 +377,7 @@ fn reason(own: &Session, i18n: I18n) -> Option<String> {
     })
 }
 
-/// The state as in the API.
+/// Name of a state in the API.
 fn state_key(state: SessionState) -> &'static str {
     match state {
         SessionState::Joining => "joining",
@@ -377,24 +391,26 @@ fn state_key(state: SessionState) -> &'static str {
     }
 }
 
-fn sentence(own: &Session, texts: &SessionTexts) -> String {
-    let step = format::integer(own.step);
+fn sentence(session: &Session, texts: &SessionTexts) -> String {
+    let step = format::integer(session.step);
     let waiting = || {
-        let held = own.ranks.iter();
+        let held = session.ranks.iter();
         held.filter(|rank| rank.state == SessionRankState::Held)
             .count() as u64
     };
-    match own.state {
-        SessionState::Joining => (texts.joining)(own.ranks.len() as u64, own.world_size.into()),
+    match session.state {
+        SessionState::Joining => {
+            (texts.joining)(session.ranks.len() as u64, session.world_size.into())
+        }
         SessionState::Running => {
-            let of = own.total_steps.map(format::integer);
+            let of = session.total_steps.map(format::integer);
             (texts.running)(&step, of.as_deref())
         }
-        SessionState::Pausing => (texts.pausing)(waiting(), own.world_size.into()),
-        SessionState::Waiting if own.waits_apart() => {
-            (texts.waiting_apart)(waiting(), own.world_size.into())
+        SessionState::Pausing => (texts.pausing)(waiting(), session.world_size.into()),
+        SessionState::Waiting if session.waits_apart() => {
+            (texts.waiting_apart)(waiting(), session.world_size.into())
         }
-        SessionState::Waiting => match own.place.as_deref() {
+        SessionState::Waiting => match session.place.as_deref() {
             Some("before_update") => (texts.before_update)(&step),
             Some(place) if place.starts_with("node:") => {
                 (texts.at_node)(&step, place.trim_start_matches("node:"))
@@ -402,12 +418,12 @@ fn sentence(own: &Session, texts: &SessionTexts) -> String {
             _ => (texts.after_step)(&step),
         },
         SessionState::Stepping => {
-            let [done, of] = own.steps.unwrap_or_default();
+            let [done, of] = session.steps.unwrap_or_default();
             (texts.stepping)(done, of)
         }
         SessionState::Stopping => texts.stopping.to_owned(),
-        SessionState::Lost => (texts.lost)(&format::duration(own.since_secs)),
-        SessionState::Finished => match own.end {
+        SessionState::Lost => (texts.lost)(&format::duration(session.since_secs)),
+        SessionState::Finished => match session.end {
             Some(ByeReason::Stopped) => (texts.stopped)(&step),
             Some(ByeReason::Failed) => (texts.failed)(&step),
             Some(ByeReason::Interrupted) => (texts.interrupted)(&step),
@@ -426,12 +442,12 @@ fn reason_place(reason: HoldReason) -> usize {
     }
 }
 
-/// The newest note with its rank, unless it is true no longer.
-fn note(own: &Session, texts: &SessionTexts) -> Option<String> {
-    let last = own.notes.last()?;
+/// Newest note with its rank, unless it no longer applies.
+fn note(session: &Session, texts: &SessionTexts) -> Option<String> {
+    let last = session.notes.last()?;
     let is_true = match last.kind {
-        SessionNoteKind::PausingOff => own.is_pausing_off,
-        SessionNoteKind::NotAllJoined => connected(own) < own.world_size.into(),
+        SessionNoteKind::PausingOff => session.is_pausing_off,
+        SessionNoteKind::NotAllJoined => connected(session) < session.world_size.into(),
         _ => true,
     };
     if !is_true {
@@ -471,7 +487,7 @@ mod tests {
     #[test]
     fn each_state_has_a_sentence_in_both_languages() {
         for locale in [Locale::En, Locale::Zh] {
-            let texts = locale.texts().session;
+            let texts = locale.texts().session();
             for state in [
                 SessionState::Joining,
                 SessionState::Running,
@@ -489,14 +505,14 @@ mod tests {
 
     #[test]
     fn a_pause_of_ranks_at_different_steps_says_how_many_wait() {
-        let texts = Locale::En.texts().session;
+        let texts = Locale::En.texts().session();
         let rank = |rank, step| SessionRank {
             rank,
             step,
             state: SessionRankState::Held,
             ..SessionRank::default()
         };
-        let mut own = Session {
+        let mut waiting = Session {
             hold: HoldMode::Each,
             place: Some("after_step".to_owned()),
             ranks: vec![rank(0, 5), rank(1, 2_731)],
@@ -504,18 +520,18 @@ mod tests {
             ..session(SessionState::Waiting)
         };
         assert_eq!(
-            sentence(&own, texts),
+            sentence(&waiting, texts),
             "Waiting: 2 of 2 ranks, each at its own step"
         );
-        own.ranks[0].step = 2_731;
-        assert_eq!(sentence(&own, texts), "Waiting after step 2,731");
+        waiting.ranks[0].step = 2_731;
+        assert_eq!(sentence(&waiting, texts), "Waiting after step 2,731");
     }
 
     #[test]
     fn a_note_that_hits_do_not_pause_ends_when_they_do() {
-        let texts = Locale::En.texts().session;
+        let texts = Locale::En.texts().session();
         let note_of = |kind, is_pausing_off, connected| {
-            let own = Session {
+            let running = Session {
                 is_pausing_off,
                 ranks: vec![SessionRank::default(); connected],
                 notes: vec![SessionNote {
@@ -526,7 +542,7 @@ mod tests {
                 }],
                 ..session(SessionState::Running)
             };
-            note(&own, texts)
+            note(&running, texts)
         };
         assert!(note_of(SessionNoteKind::PausingOff, true, 4).is_some());
         assert_eq!(note_of(SessionNoteKind::PausingOff, false, 4), None);
@@ -536,20 +552,20 @@ mod tests {
 
     #[test]
     fn a_pause_says_where() {
-        let texts = Locale::En.texts().session;
-        let own = Session {
+        let texts = Locale::En.texts().session();
+        let waiting = Session {
             place: Some("before_update".to_owned()),
             reason: Some(HoldReason::Asked),
             ..session(SessionState::Waiting)
         };
         assert_eq!(
-            sentence(&own, texts),
+            sentence(&waiting, texts),
             "Waiting before the update of step 2,731"
         );
-        let own = Session {
+        let running = Session {
             total_steps: Some(5_000),
             ..session(SessionState::Running)
         };
-        assert_eq!(sentence(&own, texts), "Running, step 2,731 of 5,000");
+        assert_eq!(sentence(&running, texts), "Running, step 2,731 of 5,000");
     }
 }

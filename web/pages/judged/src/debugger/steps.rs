@@ -1,5 +1,5 @@
-//! A tensor over the steps around the one that is looked at: its greatest and its mean magnitude, and where it holds what
-//! is no number. A press chooses a step.
+//! A tensor over the steps around the selected one: maximum and mean magnitude, and marks for NaN and infinities. A
+//! press chooses a step.
 
 use leptos::ev::MouseEvent;
 use wasm_bindgen::JsCast;
@@ -17,10 +17,10 @@ const HEIGHT: f64 = 60.0;
 const DOTTED: usize = 12;
 /// Share of the width that a label on the step axis takes.
 const LABEL: f64 = 0.16;
-/// Room below for what is no number.
+/// Room below for the marks of NaN and infinities, in units of the picture.
 const FOOT: f64 = 6.0;
 
-/// The picture; `at` is the step that is looked at.
+/// Picture of the steps; `at` is the index of the selected one.
 #[component]
 #[expect(
     clippy::needless_pass_by_value,
@@ -77,7 +77,8 @@ pub(super) fn OverSteps(records: Vec<StepStats>, at: usize) -> impl IntoView {
     let steps: Vec<i64> = records.iter().map(|record| record.step).collect();
     let pressed = move |event: MouseEvent| {
         let target = event.current_target();
-        let Some(element) = target.and_then(|own| own.dyn_into::<web_sys::Element>().ok()) else {
+        let Some(element) = target.and_then(|target| target.dyn_into::<web_sys::Element>().ok())
+        else {
             return;
         };
         let room = element.get_bounding_client_rect();
@@ -87,16 +88,16 @@ pub(super) fn OverSteps(records: Vec<StepStats>, at: usize) -> impl IntoView {
         }
     };
     let ends = [first, last].map(format::integer);
-    // There are more steps than are drawn.
+    // More steps exist than are drawn.
     let (before, after) = (at, records.len().saturating_sub(at + 1));
     let cut = (before >= AROUND.0 || after >= AROUND.1).then(|| {
-        let text = (i18n.texts().debugger.nearest_steps)(records.len() as u64);
+        let text = (i18n.texts().debugger().nearest_steps)(records.len() as u64);
         let all = model.place.get_untracked().map(|(tensor, rank, step)| {
             let run = model.run.get_untracked();
             let href = route::tensors_href(&run, &tensor, rank, Some(step));
             view! {
                 <a class="link" href=href>
-                    {i18n.texts().debugger.all_steps}
+                    {i18n.texts().debugger().all_steps}
                 </a>
             }
         });
@@ -104,7 +105,9 @@ pub(super) fn OverSteps(records: Vec<StepStats>, at: usize) -> impl IntoView {
     });
     let labels = labelled(records.len(), at).into_iter().map(|index| {
         let share = x(index) / WIDTH;
-        let text = records.get(index).map(|own| format::integer(own.step));
+        let text = records
+            .get(index)
+            .map(|record| format::integer(record.step));
         // Labels at the ends stay within the picture.
         let shift = if share < LABEL / 2.0 {
             0.0
@@ -125,11 +128,11 @@ pub(super) fn OverSteps(records: Vec<StepStats>, at: usize) -> impl IntoView {
     });
     let labels = labels.collect_view();
     let [high, low] = scale.labels();
-    let label = move || (i18n.texts().debugger.over_steps_label)(&ends[0], &ends[1]);
+    let label = move || (i18n.texts().debugger().over_steps_label)(&ends[0], &ends[1]);
     view! {
         <section>
             <h3 class="flex">
-                {i18n.text(|t| t.debugger.over_steps)} <span class="grow"></span>
+                {i18n.text(|t| t.debugger().over_steps)} <span class="grow"></span>
                 <span class="legend micro ink3">
                     <span class="max">"max |x|"</span>
                     <span class="mean">"mean |x|"</span>
@@ -175,7 +178,7 @@ fn index_at(share: f64, len: usize) -> usize {
     ((share.clamp(0.0, 1.0) * len as f64) as usize).min(last)
 }
 
-/// Places whose step is written below: the one that is looked at, the ends, and others between, none over another.
+/// Indices of the labelled steps: the selected one, the ends, and others between, without overlap.
 fn labelled(len: usize, at: usize) -> Vec<usize> {
     let last = len.saturating_sub(1);
     let share = |index: usize| (index as f64 + 0.5) / len.max(1) as f64;
@@ -190,7 +193,7 @@ fn labelled(len: usize, at: usize) -> Vec<usize> {
     chosen
 }
 
-/// A logarithmic scale: what goes wrong changes by factors.
+/// Logarithmic scale: faulty values change by factors.
 struct Scale {
     low: f64,
     high: f64,
@@ -212,7 +215,7 @@ impl Scale {
         Self { low, high }
     }
 
-    /// Numbers at the top and at the bottom; one where all values are equal.
+    /// Labels at the top and at the bottom; the second is empty if all values are equal.
     fn labels(&self) -> [String; 2] {
         let [high, low] = [self.high, self.low].map(|value| format::number(value, 2));
         let low = if self.high > self.low {
@@ -246,7 +249,7 @@ mod tests {
         assert_eq!(labelled(3, 1), [1, 0, 2]);
         assert_eq!(labelled(1, 0), [0]);
         assert_eq!(labelled(64, 47), [47, 0, 63, 15, 31]);
-        // The end gives way to the step beside it.
+        // The label of the end gives way to that of the selected step next to it.
         assert_eq!(labelled(64, 62)[..2], [62, 0]);
         assert!(!labelled(64, 62).contains(&63));
     }

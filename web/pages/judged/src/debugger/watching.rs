@@ -21,16 +21,16 @@ use trainscope_web_kit::query::{put, query};
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Mode {
     List,
-    /// The catalogue, to add one.
+    /// The catalogue, to add a watchpoint.
     Add,
-    /// One of the list, or a new one.
+    /// Editor of a watchpoint of the list, or of a new one.
     Edit(Option<usize>),
 }
 
-/// A switch that was changed.
+/// Last changed switch.
 #[derive(Clone, PartialEq)]
 pub(super) struct Undo {
-    /// The watchpoint, as in addresses.
+    /// Name of the watchpoint, as in addresses.
     name: String,
     pub(super) title: String,
 }
@@ -45,7 +45,7 @@ pub(super) struct WatchpointsState {
     pub(super) catalogue: RwSignal<Option<Arc<Catalogue>>>,
     /// Reason for which the last change was rolled back.
     pub(super) refusal: RwSignal<Option<Refusal>>,
-    /// `true` while the confirmation is displayed to replace the list by the recommended set.
+    /// `true` while the page asks for confirmation to replace the list by the recommended set.
     pub(super) confirms: RwSignal<bool>,
     /// Last changed switch, for undo; cleared by any other change.
     pub(super) undo: RwSignal<Option<Undo>>,
@@ -103,7 +103,11 @@ impl WatchpointsState {
     }
 
     fn show(self, run: &str, list: WatchpointList) {
-        if self.run.try_get_untracked().is_none_or(|own| own != run) {
+        if self
+            .run
+            .try_get_untracked()
+            .is_none_or(|shown| shown != run)
+        {
             return;
         }
         // The next answer is compared with this list.
@@ -131,7 +135,7 @@ impl WatchpointsState {
         })
     }
 
-    /// Begins to edit one of the list.
+    /// Opens the editor for a watchpoint of the list.
     pub(super) fn edit(self, index: usize) {
         let list = self.list.get_untracked();
         let Some(list) = list else { return };
@@ -140,7 +144,7 @@ impl WatchpointsState {
         }
     }
 
-    /// Begins to edit one, which may be new.
+    /// Opens the editor for a watchpoint; without an index it is new.
     pub(super) fn begin(self, index: Option<usize>, keys: WatchpointKeys) {
         let list = self.list.get_untracked();
         self.version
@@ -150,7 +154,7 @@ impl WatchpointsState {
         self.mode.set(Mode::Edit(index));
     }
 
-    /// Gives the value of a key of the draft to another key.
+    /// Moves the value of a key of the draft to another key.
     pub(super) fn rename(self, from: &str, to: &str) {
         self.draft.update(|WatchpointKeys(keys)| {
             if let Some(value) = keys.remove(from) {
@@ -159,7 +163,7 @@ impl WatchpointsState {
         });
     }
 
-    /// Puts the draft in its place, or at the end.
+    /// Saves the draft at its index, or at the end of the list.
     pub(super) fn save(self) {
         let (draft, version) = (self.draft.get_untracked(), self.version.get_untracked());
         let Mode::Edit(index) = self.mode.get_untracked() else {
@@ -171,7 +175,7 @@ impl WatchpointsState {
         });
     }
 
-    /// Takes the one that is edited away.
+    /// Removes the edited watchpoint.
     pub(super) fn remove(self) {
         let version = self.version.get_untracked();
         if let Mode::Edit(Some(index)) = self.mode.get_untracked() {
@@ -183,7 +187,7 @@ impl WatchpointsState {
         }
     }
 
-    /// Switches one on or off, by its place and title.
+    /// Switches a watchpoint on or off; `title` names it in the message for undo.
     pub(super) fn switch(self, index: usize, title: &str) {
         let list = self.list.get_untracked();
         let name = list.map(|list| name_of(&list.watchpoints, index));
@@ -194,7 +198,7 @@ impl WatchpointsState {
         }));
     }
 
-    /// Turns the switch that was changed last back.
+    /// Reverts the last changed switch.
     pub(super) fn undo_switch(self) {
         let (undo, list) = (self.undo.get_untracked(), self.list.get_untracked());
         self.undo.set(None);
@@ -216,7 +220,7 @@ impl WatchpointsState {
         });
     }
 
-    /// Sets whether hits of one pause a connected training; without a value by their severity.
+    /// Sets whether hits of a watchpoint pause a connected training; `None` decides by their severity.
     pub(super) fn set_pausing(self, index: usize, pauses: Option<bool>) {
         self.change(None, move |list| {
             if let Some(WatchpointKeys(keys)) = list.get_mut(index) {
@@ -226,7 +230,7 @@ impl WatchpointsState {
         });
     }
 
-    /// Makes a change of the list as it was in a version, or as it is shown.
+    /// Sends a change of the list, based on `version` or else on the shown list.
     fn change(self, version: Option<String>, change: impl FnOnce(&mut Vec<WatchpointKeys>)) {
         let Some(list) = self.list.get_untracked() else {
             return;
@@ -237,24 +241,32 @@ impl WatchpointsState {
         self.send(version, self.only_run.get_untracked(), Some(watchpoints));
     }
 
-    /// Takes the list of this run away: that of all runs counts.
+    /// Removes the list of this run: the list of all runs then applies.
     pub(super) fn drop_list(self) {
         if let Some(list) = self.list.get_untracked() {
             self.send(list.version.clone(), true, None);
         }
     }
 
-    /// Puts the recommended set in place of what is watched for: in this run alone, or in all runs.
+    /// Replaces the watchpoints by the recommended set, in this run or in all runs.
     pub(super) fn recommend(self) {
         let (Some(list), Some(all)) = (self.list.get_untracked(), self.catalogue.get_untracked())
         else {
             return;
         };
         let only_run = self.only_run.get_untracked();
-        let recommended = all.conditions.iter().filter(|own| own.is_recommended);
-        // Of all runs it counts where there is no list; a run without one takes that of all runs.
-        let own = only_run.then(|| recommended.map(|own| own.preset.clone()).collect());
-        self.send(list.version.clone(), only_run, own);
+        let recommended = all
+            .conditions
+            .iter()
+            .filter(|condition| condition.is_recommended);
+        // For all runs the list is removed: without one, the recommended set applies. A run needs a list, because
+        // without one it uses that of all runs.
+        let watchpoints = only_run.then(|| {
+            recommended
+                .map(|condition| condition.preset.clone())
+                .collect()
+        });
+        self.send(list.version.clone(), only_run, watchpoints);
     }
 
     fn send(self, version: String, only_this_run: bool, watchpoints: Option<Vec<WatchpointKeys>>) {
@@ -285,14 +297,15 @@ impl WatchpointsState {
                 Err(_) => Some(Refusal::Unreachable),
             };
             if refusal.is_some() {
-                // Nothing was switched.
+                // The switch did not change.
                 self.undo.try_set(None);
             }
             self.refusal.try_set(refusal);
         });
     }
 
-    /// Keeps the draft when the list changes: on save it replaces the same watchpoint, otherwise it is appended.
+    /// Keeps the draft when the list changes: saving replaces the same watchpoint, or appends the draft if that was
+    /// removed.
     fn follow(self, list: &WatchpointList) {
         let known = self.list.try_get_untracked().flatten();
         if let (Some(Mode::Edit(Some(index))), Some(known)) = (self.mode.try_get_untracked(), known)
@@ -305,7 +318,7 @@ impl WatchpointsState {
         self.version.try_set(list.version.clone());
     }
 
-    /// Has all recorded steps judged again.
+    /// Requests a new judgement of all recorded steps.
     pub(super) fn recheck(self) {
         let run = self.run.get_untracked();
         spawn_local(async move {
@@ -319,13 +332,13 @@ impl WatchpointsState {
 /// Name of a watchpoint of a list in addresses.
 pub(super) fn name_of(list: &[WatchpointKeys], index: usize) -> String {
     let condition = |keys: &WatchpointKeys| text(keys, "condition").map(str::to_owned);
-    let own = list.get(index).and_then(condition).unwrap_or_default();
+    let id = list.get(index).and_then(condition).unwrap_or_default();
     let before = list.iter().take(index);
-    let alike = before.filter(|keys| text(keys, "condition") == Some(&own));
-    watchpoint_name(&own, u32::try_from(alike.count()).unwrap_or(u32::MAX))
+    let alike = before.filter(|keys| text(keys, "condition") == Some(&id));
+    watchpoint_name(&id, u32::try_from(alike.count()).unwrap_or(u32::MAX))
 }
 
-/// A key that holds text.
+/// Text value of a key; `None` for other types.
 pub(super) fn text<'a>(keys: &'a WatchpointKeys, key: &str) -> Option<&'a str> {
     match keys.0.get(key) {
         Some(Setting::Text(text)) => Some(text),
@@ -338,7 +351,7 @@ pub(super) fn is_on(keys: &WatchpointKeys) -> bool {
     keys.0.get("on") != Some(&Setting::Bool(false))
 }
 
-/// Its own setting for the pause of a connected training.
+/// Setting for the pause of a connected training, if given.
 pub(super) fn pausing(keys: &WatchpointKeys) -> Option<bool> {
     match keys.0.get("pause") {
         Some(Setting::Bool(pauses)) => Some(*pauses),

@@ -40,7 +40,7 @@ pub(super) fn WatchpointList(
 ) -> impl IntoView {
     let watching = use_watching();
     let i18n = use_i18n();
-    // Setting the same mode again, as each saved change does, must not close what is open in the list.
+    // Each saved change sets the same mode again. The memo keeps the open parts of the list.
     let mode = Memo::new(move |_| watching.mode.get());
     let content = move || match mode.get() {
         Mode::List => view! { <List /> }.into_any(),
@@ -48,7 +48,7 @@ pub(super) fn WatchpointList(
         Mode::Edit(_) => view! { <Editor /> }.into_any(),
     };
     view! {
-        <aside class="side watchpoints" aria-label=i18n.text(|t| t.debugger.watchpoints)>
+        <aside class="side watchpoints" aria-label=i18n.text(|t| t.debugger().watchpoints)>
             <Show when=move || is_due.get()>{content} <Said /></Show>
         </aside>
     }
@@ -64,14 +64,14 @@ fn List() -> impl IntoView {
             .iter()
             .flat_map(|list| &list.watchpoints)
             .filter(|keys| is_on(keys));
-        (i18n.texts().debugger.on)(on.count() as u64)
+        (i18n.texts().debugger().on)(on.count() as u64)
     };
     let label = move |word: fn(&trainscope_web_kit::i18n::DebuggerTexts) -> &'static str| {
-        Signal::derive(move || word(&i18n.texts().debugger).to_owned())
+        Signal::derive(move || word(i18n.texts().debugger()).to_owned())
     };
     view! {
         <div class="head flex">
-            <h2>{i18n.text(|t| t.debugger.watchpoints)}</h2>
+            <h2>{i18n.text(|t| t.debugger().watchpoints)}</h2>
             <span class="micro ink3">{count}</span>
             <span class="grow"></span>
             <IconButton
@@ -113,7 +113,7 @@ fn Progress() -> impl IntoView {
             Some(
                 view! {
                     <div class="judging micro ink2" role="status">
-                        <p>{(i18n.texts().debugger.judging)(&done, &all)}</p>
+                        <p>{(i18n.texts().debugger().judging)(&done, &all)}</p>
                         <progress max="1" value=format!("{share:.3}")></progress>
                     </div>
                 }
@@ -123,7 +123,7 @@ fn Progress() -> impl IntoView {
         (_, JudgementState::Behind) => Some(
             view! {
                 <div class="judging micro ink2" role="status">
-                    {i18n.texts().debugger.behind}
+                    {i18n.texts().debugger().behind}
                 </div>
             }
             .into_any(),
@@ -132,29 +132,29 @@ fn Progress() -> impl IntoView {
     }
 }
 
-/// A watchpoint of the list, with what was found for it.
+/// Watchpoint of the list with its findings.
 #[derive(Clone, PartialEq)]
 struct ListItem {
     index: usize,
-    /// As in addresses: it stays the same when others are added.
+    /// Name in addresses; adding other watchpoints does not change it.
     name: String,
     keys: WatchpointKeys,
     condition: Condition,
     hits: u64,
     worst: Option<Severity>,
-    /// Tensors that could not be judged, if any: how many, and why.
+    /// Number of unjudged tensors and the reason, if there are any.
     open: Option<(u64, String)>,
 }
 
 impl ListItem {
     fn target(&self) -> usize {
         let mut all = TARGETS.iter();
-        let target = all.position(|own| *own == self.condition.target);
+        let target = all.position(|name| *name == self.condition.target);
         target.unwrap_or(TARGETS.len())
     }
 
-    /// The fold that hides it; `None` for what has hits or was changed. Judged everywhere, it has nothing to say, and is in the
-    /// fold without a reason; skipped, it is in that of its reason.
+    /// Key of the fold that hides it: the reason of unjudged tensors, or empty if all were judged. `None` if it has
+    /// hits or was changed.
     fn fold(&self) -> Option<&str> {
         let is_plain = self.hits == 0 && self.keys == self.condition.preset;
         let reason = self.open.as_ref().map_or("", |(_, reason)| reason);
@@ -162,26 +162,26 @@ impl ListItem {
     }
 }
 
-/// Names in the order of the list: groups in which something was found come first, and in them what was found. Under the
-/// pointer or the keyboard the order of `before` stays, so that a second click meets the same row.
+/// Names in list order: groups with hits first, and in each group the watchpoints with hits first. While the list has
+/// the pointer or the focus (`is_held`), the order of `before` stays: a second click meets the same row.
 fn order(all: &[ListItem], before: Option<&[String]>, is_held: bool) -> Vec<String> {
     let has_hits = |target: usize| {
         let mut all = all.iter();
-        all.any(|own| own.target() == target && own.hits > 0)
+        all.any(|item| item.target() == target && item.hits > 0)
     };
     let mut sorted: Vec<&ListItem> = all.iter().collect();
-    sorted.sort_by_key(|own| {
-        let severity = own
+    sorted.sort_by_key(|item| {
+        let severity = item
             .worst
-            .unwrap_or_else(|| severity(&own.keys, &own.condition));
+            .unwrap_or_else(|| severity(&item.keys, &item.condition));
         (
-            !has_hits(own.target()),
-            own.target(),
-            own.hits == 0,
+            !has_hits(item.target()),
+            item.target(),
+            item.hits == 0,
             std::cmp::Reverse(severity),
         )
     });
-    let sorted = sorted.into_iter().map(|own| own.name.clone());
+    let sorted = sorted.into_iter().map(|item| item.name.clone());
     match before.filter(|_| is_held) {
         None => sorted.collect(),
         Some(before) => {
@@ -193,18 +193,18 @@ fn order(all: &[ListItem], before: Option<&[String]>, is_held: bool) -> Vec<Stri
     }
 }
 
-/// Items by the folds that hide them, and those that are always shown. A fold of one item would hide nothing, and a list that
-/// has only items without a reason is shown as a whole.
+/// Items by fold, and the items that are always shown. A fold with a reason needs at least two items. If all items are
+/// in the fold without a reason, the list is shown as a whole.
 fn folds<'a>(
     items: impl Iterator<Item = &'a ListItem>,
 ) -> (Vec<(&'a str, Vec<&'a ListItem>)>, Vec<&'a ListItem>) {
     let items: Vec<&ListItem> = items.collect();
     let mut folds: Vec<(&str, Vec<&ListItem>)> = Vec::new();
-    for own in &items {
-        let Some(reason) = own.fold() else { continue };
+    for item in &items {
+        let Some(reason) = item.fold() else { continue };
         match folds.iter_mut().find(|fold| fold.0 == reason) {
-            Some(fold) => fold.1.push(own),
-            None => folds.push((reason, vec![own])),
+            Some(fold) => fold.1.push(item),
+            None => folds.push((reason, vec![item])),
         }
     }
     let is_all = folds
@@ -217,10 +217,10 @@ fn folds<'a>(
             items.len() > 1
         }
     });
-    // Reasons before what has nothing to say.
+    // Folds with a reason come first.
     folds.sort_by_key(|fold| fold.0.is_empty());
-    let is_hidden = |own: &&ListItem| folds.iter().any(|fold| own.fold() == Some(fold.0));
-    let shown = items.iter().copied().filter(|own| !is_hidden(own));
+    let is_hidden = |item: &&ListItem| folds.iter().any(|fold| item.fold() == Some(fold.0));
+    let shown = items.iter().copied().filter(|item| !is_hidden(item));
     let shown = shown.collect();
     (folds, shown)
 }
@@ -230,8 +230,8 @@ fn Rows() -> impl IntoView {
     let watching = use_watching();
     let model = use_model();
     let i18n = use_i18n();
-    // Counts that the rows are built from: other changes of the findings do not rebuild them.
-    // While changed watchpoints are judged, the counts of before keep the rows in their places.
+    // Counts that the rows are built from: other changes of the findings do not rebuild them. While changed watchpoints
+    // are judged, the previous counts keep the rows in their places.
     let counts = Memo::new(move |before: Option<&Vec<_>>| {
         model.findings.with(|findings| {
             if let Some(before) = before
@@ -240,14 +240,14 @@ fn Rows() -> impl IntoView {
                 return before.clone();
             }
             let all = findings.watchpoints.iter();
-            let missing = |own: &WatchpointResult| {
+            let missing = |result: &WatchpointResult| {
                 let mut all = findings.inconclusive.iter();
-                let first = all.find(|one| one.condition == own.condition)?;
+                let first = all.find(|one| one.condition == result.condition)?;
                 Some(first.words.clone())
             };
-            all.map(|own| {
-                let open = (own.unjudged, missing(own).unwrap_or_default());
-                (own.condition.clone(), own.hits, own.worst, open)
+            all.map(|result| {
+                let open = (result.unjudged, missing(result).unwrap_or_default());
+                (result.condition.clone(), result.hits, result.worst, open)
             })
             .collect::<Vec<_>>()
         })
@@ -261,15 +261,15 @@ fn Rows() -> impl IntoView {
             .enumerate()
             .filter_map(|(index, keys)| {
                 let condition = watching.condition(keys)?;
-                let known = counts.get(index).filter(|own| own.0 == condition.id);
-                let open = known.filter(|own| own.3.0 > 0);
-                let open = open.map(|own| (own.3.0, i18n.raw(&own.3.1)));
+                let known = counts.get(index).filter(|entry| entry.0 == condition.id);
+                let open = known.filter(|entry| entry.3.0 > 0);
+                let open = open.map(|entry| (entry.3.0, i18n.raw(&entry.3.1)));
                 Some(ListItem {
                     index,
                     name: name_of(&list.watchpoints, index),
                     keys: keys.clone(),
-                    hits: known.map_or(0, |own| own.1),
-                    worst: known.and_then(|own| own.2),
+                    hits: known.map_or(0, |entry| entry.1),
+                    worst: known.and_then(|entry| entry.2),
                     open,
                     condition,
                 })
@@ -286,22 +286,22 @@ fn Rows() -> impl IntoView {
         let all = listed.get().unwrap_or_default();
         let mut rows = Vec::new();
         let mut last = usize::MAX;
-        let named = |name: &String| all.iter().find(|own| own.name == *name);
+        let named = |name: &String| all.iter().find(|item| item.name == *name);
         let (folds, shown) = folds(sorted.get().iter().filter_map(named));
-        let push = |rows: &mut Vec<AnyView>, last: &mut usize, own: &ListItem| {
-            if own.target() != *last {
-                *last = own.target();
-                let head = (i18n.texts().debugger.target)(&own.condition.target);
+        let push = |rows: &mut Vec<AnyView>, last: &mut usize, item: &ListItem| {
+            if item.target() != *last {
+                *last = item.target();
+                let head = (i18n.texts().debugger().target)(&item.condition.target);
                 rows.push(view! { <li class="group">{head}</li> }.into_any());
             }
-            rows.push(row(own.clone()));
+            rows.push(row(item.clone()));
         };
-        for own in shown {
-            push(&mut rows, &mut last, own);
+        for item in shown {
+            push(&mut rows, &mut last, item);
         }
         for (reason, items) in folds {
             last = usize::MAX;
-            let texts = &i18n.texts().debugger;
+            let texts = i18n.texts().debugger();
             let text = match reason {
                 "" => (texts.without_hits)(items.len() as u64),
                 reason => (texts.unjudged)(items.len() as u64, reason),
@@ -331,8 +331,8 @@ fn Rows() -> impl IntoView {
                 }
                 .into_any(),
             );
-            for own in items.into_iter().filter(|_| is_open) {
-                push(&mut rows, &mut last, own);
+            for item in items.into_iter().filter(|_| is_open) {
+                push(&mut rows, &mut last, item);
             }
         }
         rows
@@ -358,7 +358,7 @@ fn Foot() -> impl IntoView {
     let copied = RwSignal::new(false);
     let content = move || {
         let list = watching.list.get()?;
-        let texts = &i18n.texts().debugger;
+        let texts = i18n.texts().debugger();
         let origin = match list.origin {
             Origin::Recommended => texts.recommended,
             Origin::Base => texts.of_all,
@@ -402,7 +402,7 @@ fn Foot() -> impl IntoView {
             {scope}
             <button type="button" class="link" on:click=copy>
                 {move || {
-                    let texts = &i18n.texts().debugger;
+                    let texts = i18n.texts().debugger();
                     if copied.get() { texts.copied } else { texts.copy_toml }
                 }}
             </button>
@@ -411,13 +411,13 @@ fn Foot() -> impl IntoView {
     view! { <div class="foot small ink2">{content}</div> }
 }
 
-/// Reason for which the last change was rolled back.
+/// Message below the list: a confirmation, an undo, or the reason of a refused change.
 #[component]
 fn Said() -> impl IntoView {
     let watching = use_watching();
     let i18n = use_i18n();
     move || {
-        let texts = &i18n.texts().debugger;
+        let texts = i18n.texts().debugger();
         if watching.confirms.get() {
             let scope = usize::from(watching.only_run.get());
             return Some(
@@ -468,7 +468,7 @@ fn Said() -> impl IntoView {
         let sentence = match watching.refusal.get()? {
             Refusal::Conflict => texts.conflict.to_owned(),
             Refusal::Unreachable => texts.unreachable.to_owned(),
-            // Of a draft the form says it, beside its fields.
+            // The form shows the refusal of its draft next to the fields.
             Refusal::Refused(_) if matches!(watching.mode.get(), Mode::Edit(_)) => return None,
             Refusal::Refused(reason) => reason,
         };
@@ -519,7 +519,7 @@ mod tests {
         ];
         let sorted = order(&before, None, false);
         assert_eq!(sorted, ["b", "c", "a"]);
-        // Switched off, it has no hits any more, and another one has come.
+        // `b` is switched off and loses its hits; `a` gets one, and `d` is new.
         let after = [
             listed("a", "tensor", 1),
             listed("b", "weight", 0),
@@ -549,18 +549,18 @@ mod tests {
             changed,
         ];
         let names = |items: &[&ListItem]| {
-            let names = items.iter().map(|own| own.name.clone());
+            let names = items.iter().map(|item| item.name.clone());
             names.collect::<Vec<_>>().join(" ")
         };
         let (folded, shown) = folds(all.iter());
-        let folded: Vec<_> = folded.iter().map(|own| (own.0, names(&own.1))).collect();
+        let folded: Vec<_> = folded.iter().map(|fold| (fold.0, names(&fold.1))).collect();
         let expected = [
             ("too few steps", "a c".to_owned()),
             ("", "quiet".to_owned()),
         ];
         assert_eq!(folded, expected);
         assert_eq!(names(&shown), "hit b changed");
-        // A list of which nothing would be left is shown as a whole.
+        // A list whose items would all be hidden is shown as a whole.
         let (folded, shown) = folds(all[1..2].iter());
         assert!(folded.is_empty());
         assert_eq!(names(&shown), "quiet");

@@ -7,10 +7,10 @@ use super::shape::short;
 use trainscope_web_kit::i18n::use_i18n;
 use trainscope_web_kit::prelude::*;
 
-/// Differences that are listed; the picture shows all of them.
+/// Maximum number of listed differences per section; the picture shows all.
 const LISTED: usize = 100;
 
-/// Counts, and nodes that differ, each a way to its box.
+/// Counts, and differing nodes as links to their boxes.
 #[component]
 pub(super) fn Differing() -> impl IntoView {
     let model = use_model();
@@ -23,33 +23,33 @@ pub(super) fn Differing() -> impl IntoView {
             None => model.select(path),
             Some(slot) => beside[slot].select(Some(path)),
         };
-        let texts = &i18n.texts().graph;
+        let texts = i18n.texts().graph();
         let [added, removed, changed, renamed] = diff.totals;
         let counts = (texts.compared)([added, removed, changed, renamed, diff.same]);
-        let button = |at: usize, own: &NodeDifference, beside: String| {
-            let path = own.path.clone();
+        let button = |at: usize, node: &NodeDifference, beside: String| {
+            let path = node.path.clone();
             view! {
                 <button
                     type="button"
                     class="link cut"
-                    title=own.name.clone()
+                    title=node.name.clone()
                     on:click=move |_| {
                         if let Some(path) = &path {
                             select(at, path);
                         }
                     }
                 >
-                    {short(&own.name).to_owned()}
+                    {short(&node.name).to_owned()}
                     " "
                     <span class="ink3">{beside}</span>
                 </button>
             }
         };
         let here = diff.changed.iter().chain(&diff.added).take(LISTED);
-        let here = here.map(|own| button(first, own, own.what.join(", ")));
+        let here = here.map(|node| button(first, node, node.what.join(", ")));
         let here = here.collect::<Vec<_>>();
         let gone = diff.removed.iter().take(LISTED);
-        let gone = gone.map(|own| button(second, own, own.op_type.clone()));
+        let gone = gone.map(|node| button(second, node, node.op_type.clone()));
         let gone = gone.collect::<Vec<_>>();
         let has_gone = !gone.is_empty();
         Some(view! {
@@ -102,7 +102,7 @@ fn Pairs() -> impl IntoView {
             view! {
                 <select
                     class="field choice"
-                    aria-label=i18n.texts().graph.pair
+                    aria-label=i18n.texts().graph().pair
                     on:change=move |event| {
                         let index = event_target_value(&event).parse::<usize>();
                         if let Some(pair) = index.ok().and_then(|index| pairs.get(index)) {

@@ -5,7 +5,6 @@ use trainscope_web_kit::components::{Colour, IconName, fixed_icon};
 use trainscope_web_kit::i18n::use_i18n;
 use trainscope_web_kit::prelude::*;
 
-/// The legend in the corner of the picture.
 #[component]
 pub(super) fn Legend(
     /// Kinds that have a colour, in the order of the colours.
@@ -27,7 +26,7 @@ pub(super) fn Legend(
         view! { <span class=class>{fixed_icon(icon, 12)} {text}</span> }.into_any()
     };
     let rows = move || {
-        let texts = &i18n.texts().graph;
+        let texts = i18n.texts().graph();
         if model.diff.with(Option::is_some) {
             let [added, changed] = texts.differing;
             return vec![

@@ -13,7 +13,7 @@ use trainscope_web_kit::prelude::*;
 /// Maximum number of rows displayed.
 const LISTED: usize = 60;
 
-/// A section of the panel, while this graph is compared with another.
+/// Section of the panel, while this graph is compared with another.
 #[component]
 pub(super) fn Likeness() -> impl IntoView {
     let model = use_model();
@@ -28,10 +28,10 @@ pub(super) fn Likeness() -> impl IntoView {
             None => model.detail.get(),
             Some(slot) => beside.get(slot)?.detail.get(),
         };
-        let texts = &i18n.texts().graph;
+        let texts = i18n.texts().graph();
         let [same, none, only_there] = texts.likeness;
-        let (own, other) = (detail(first), detail(second));
-        let (says, rows) = match (own, other) {
+        let (selected, other) = (detail(first), detail(second));
+        let (says, rows) = match (selected, other) {
             (None, None) => return None,
             (Some(_), None) => (Some(none.to_owned()), Vec::new()),
             (None, Some(other)) => {
@@ -40,8 +40,8 @@ pub(super) fn Likeness() -> impl IntoView {
                 let name = format!("{}: {only_there}", other.label);
                 (Some(name), rows.collect())
             }
-            (Some(own), Some(other)) => {
-                let rows = differing(&told(&own, texts), &told(&other, texts));
+            (Some(selected), Some(other)) => {
+                let rows = differing(&told(&selected, texts), &told(&other, texts));
                 (rows.is_empty().then(|| same.to_owned()), rows)
             }
         };
@@ -75,7 +75,7 @@ pub(super) fn Likeness() -> impl IntoView {
 /// Properties of a node or scope, by name.
 fn told(node: &GraphNode, texts: &GraphTexts) -> BTreeMap<String, String> {
     let outputs: Vec<String> = node.outputs.iter().map(shape).collect();
-    let inputs = node.inputs.iter().map(|own| &*own.name);
+    let inputs = node.inputs.iter().map(|input| &*input.name);
     let mut all: BTreeMap<String, String> = node.attributes.iter().cloned().collect();
     all.insert(texts.colours[0].to_owned(), node.op_type.clone());
     all.insert(texts.device.to_owned(), node.device.clone());
@@ -85,7 +85,7 @@ fn told(node: &GraphNode, texts: &GraphTexts) -> BTreeMap<String, String> {
         inputs.collect::<Vec<_>>().join(", "),
     );
     if node.nodes > 1 {
-        all.insert(texts.title.to_owned(), format::count(node.nodes));
+        all.insert(texts.scope_size.to_owned(), format::count(node.nodes));
     }
     all.retain(|_, value| !value.is_empty());
     all

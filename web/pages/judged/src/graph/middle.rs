@@ -17,7 +17,6 @@ use trainscope_web_kit::prelude::*;
 /// Toolbar and picture.
 #[component]
 pub(super) fn Middle(
-    /// The picture.
     figure: Signal<Arc<Figure>>,
     /// Kinds of nodes that have a colour.
     kinds: Signal<Vec<String>>,
@@ -37,11 +36,11 @@ pub(super) fn Middle(
     let label = move || {
         model.scene.with(|scene| {
             let boxes = scene.boxes.len() as u64;
-            (i18n.texts().graph.drawn)(scene.total_nodes, scene.total_edges, boxes)
+            (i18n.texts().graph().drawn)(scene.total_nodes, scene.total_edges, boxes)
         })
     };
     let way = move || {
-        let texts = &i18n.texts().graph;
+        let texts = i18n.texts().graph();
         let from = model.from.get()?;
         let text = match model.to.get() {
             None => (texts.way_begun)(short(&from)),
@@ -59,7 +58,7 @@ pub(super) fn Middle(
                 <span class="cut">{text}</span>
                 <IconButton
                     icon=IconName::Close
-                    label=i18n.label(|t| t.frame.close)
+                    label=i18n.label(|t| t.frame().close)
                     size=12
                     on_press=move || model.set_way(None, None)
                 />
@@ -76,7 +75,7 @@ pub(super) fn Middle(
         (!notes.is_empty()).then(|| {
             view! {
                 <p class="odd micro" role="note" title=title>
-                    <b class="med">{i18n.texts().graph.odd}</b>
+                    <b class="med">{i18n.texts().graph().odd}</b>
                     " "
                     {text}
                 </p>
@@ -85,7 +84,7 @@ pub(super) fn Middle(
     };
     let empty = move || {
         model.scene.with(|scene| scene.total_nodes == 0).then(|| {
-            let texts = &i18n.texts().graph;
+            let texts = i18n.texts().graph();
             view! {
                 <div class="nothing">
                     <b class="med">{texts.empty}</b>
@@ -94,12 +93,12 @@ pub(super) fn Middle(
             }
         })
     };
-    // Beside other graphs it has its name over it, as they have.
+    // Next to other graphs, its name is shown above, like theirs.
     let own_head = move || {
         let has_others = model
             .columns
             .iter()
-            .any(|own| own.run.with(Option::is_some));
+            .any(|column| column.run.with(Option::is_some));
         has_others.then(|| {
             let run = model.run.get();
             let tag = model.scene.with(|scene| scene.shown.tag.clone());
@@ -118,7 +117,7 @@ pub(super) fn Middle(
         view! {
             <IconButton
                 icon=icon
-                label=Signal::derive(move || label(&i18n.texts().graph).to_owned())
+                label=Signal::derive(move || label(i18n.texts().graph()).to_owned())
                 on_press=move || match icon {
                     IconName::Plus => model.zoom(1.3),
                     IconName::Minus => model.zoom(1.0 / 1.3),

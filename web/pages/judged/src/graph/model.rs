@@ -28,7 +28,7 @@ const FROM: &str = "from";
 const TO: &str = "to";
 const COLOUR: &str = "colour";
 const AT: &str = "at";
-/// The view goes to the address when it has rested for so long.
+/// Time without a change after which the view is written to the address.
 const REST: Duration = Duration::from_millis(400);
 
 /// Colourings of boxes, by name in the address.
@@ -49,9 +49,9 @@ pub(super) struct Model {
     pub(super) from: Memo<Option<String>>,
     pub(super) to: Memo<Option<String>>,
     colour: Memo<Option<Colour>>,
-    /// The graphs beside it.
+    /// Graphs next to this one.
     pub(super) columns: [Column; BESIDE],
-    /// The two compared graphs: 0 is this graph, 1 the first beside it.
+    /// The two compared graphs: 0 is this graph, 1 the first one next to it.
     pub(super) pair: Memo<Option<(usize, usize)>>,
     pub(super) scene: Memo<Arc<GraphScene>>,
     pub(super) picture: Query<GraphScene>,
@@ -61,15 +61,15 @@ pub(super) struct Model {
     pub(super) diff: RwSignal<Option<Arc<GraphDiff>>>,
     pub(super) view: RwSignal<View>,
     pub(super) size: RwSignal<(f64, f64)>,
-    /// The graphs beside this one, which are zoomed together with it.
+    /// State of the graphs next to this one, which are zoomed together with it.
     pub(super) others: StoredValue<Vec<Beside>>,
-    /// The box that stays where it is when the next picture arrives.
+    /// Box that keeps its position when the next picture arrives.
     anchor: StoredValue<Option<String>>,
-    /// The graph whose picture has been given its first view, and how many were beside it.
+    /// Tag and rank of the graph that has its first view, and the number of graphs next to it.
     viewed: StoredValue<Option<(String, u32, usize)>>,
 }
 
-/// The state of this page.
+/// Returns the state of this page.
 pub(super) fn use_model() -> Model {
     expect_context()
 }
@@ -112,10 +112,11 @@ impl Model {
         let picture = query(shown, scene_of);
         let scene = Memo::new(move |_| picture.answer.get().unwrap_or_default());
         let pair = columns::pair(url, columns);
-        // With others beside, what is looked at may be in one of them alone.
+        // While graphs are compared, the selected node may exist only in another one.
         let drawn = move || {
             let node = node.get()?;
-            let is_drawn = || scene.with(|scene| scene.boxes.iter().any(|own| own.path == node));
+            let is_drawn =
+                || scene.with(|scene| scene.boxes.iter().any(|graph_box| graph_box.path == node));
             (pair.with(Option::is_none) || is_drawn()).then(|| (graph(), node))
         };
         let text = RwSignal::new(String::new());
@@ -133,7 +134,7 @@ impl Model {
                 let name = colour.get()?;
                 COLOURS
                     .iter()
-                    .find(|(_, own)| *own == name)
+                    .find(|(_, known)| *known == name)
                     .map(|(colour, _)| *colour)
             }),
             columns,
@@ -156,18 +157,18 @@ impl Model {
         model
     }
 
-    /// Keeps a box where it is on the screen when the next picture of the same graph arrives.
+    /// Keeps a box in its place on the screen when the next picture of the same graph arrives.
     fn keep_anchor(self) {
         Effect::new(move |before: Option<Arc<GraphScene>>| {
             let scene = self.scene.get();
             let anchor = self.anchor.try_update_value(Option::take).flatten();
             let anchor = anchor.or_else(|| self.node.get_untracked());
             let at = |scene: &GraphScene| {
-                let own = scene
+                let graph_box = scene
                     .boxes
                     .iter()
-                    .find(|own| Some(&own.path) == anchor.as_ref())?;
-                Some((f64::from(own.x), f64::from(own.y)))
+                    .find(|graph_box| Some(&graph_box.path) == anchor.as_ref())?;
+                Some((f64::from(graph_box.x), f64::from(graph_box.y)))
             };
             let before = before.filter(|before| before.shown == scene.shown);
             if let (Some(old), Some(new)) = (before.and_then(|before| at(&before)), at(&scene)) {
@@ -180,7 +181,7 @@ impl Model {
         });
     }
 
-    /// Gives a new graph its first view, brings what is chosen into view, and keeps the address true.
+    /// Sets the first view of a new graph, scrolls to the selected box, and keeps the view in the address.
     fn keep_view(self) {
         let first = self.url.param(AT);
         Effect::new(move || {
@@ -188,9 +189,9 @@ impl Model {
             if size.0 < 1.0 || self.picture.answer.with_untracked(Option::is_none) {
                 return;
             }
-            // Others beside it take their share of the place.
+            // Other graphs next to it take their share of the width.
             let beside = self.columns.iter();
-            let beside = beside.filter(|own| own.run.with_untracked(Option::is_some));
+            let beside = beside.filter(|column| column.run.with_untracked(Option::is_some));
             let shown = Some((scene.shown.tag.clone(), scene.shown.rank, beside.count()));
             if self.viewed.with_value(|viewed| *viewed == shown) {
                 return;
@@ -204,9 +205,9 @@ impl Model {
                 let chosen = scene
                     .boxes
                     .iter()
-                    .find(|own| Some(&own.path) == chosen.as_ref());
+                    .find(|graph_box| Some(&graph_box.path) == chosen.as_ref());
                 match chosen {
-                    Some(own) => view.showing(place(own), size),
+                    Some(graph_box) => view.showing(place(graph_box), size),
                     None => view,
                 }
             });
@@ -217,18 +218,18 @@ impl Model {
             let node = self.node.get();
             let scene = self.scene.get();
             let is_new = before.as_ref().is_some_and(|before| *before != node);
-            let own = scene
+            let graph_box = scene
                 .boxes
                 .iter()
-                .find(|own| Some(&own.path) == node.as_ref());
-            match own {
-                Some(own) if is_new => {
+                .find(|graph_box| Some(&graph_box.path) == node.as_ref());
+            match graph_box {
+                Some(graph_box) if is_new => {
                     let size = self.size.get_untracked();
                     self.view
-                        .update(|view| *view = view.showing(place(own), size));
+                        .update(|view| *view = view.showing(place(graph_box), size));
                     node
                 }
-                // It is not there yet: it is new still when the picture comes.
+                // The box is not drawn yet: the selection stays new until its picture arrives.
                 None if is_new && node.is_some() => before.flatten(),
                 _ => node,
             }
@@ -258,9 +259,12 @@ impl Model {
     /// Colouring of boxes: that of the address, else health if there are findings.
     pub(super) fn colour(self) -> Colour {
         self.colour.get().unwrap_or_else(|| {
-            let is_hit = self
-                .scene
-                .with(|scene| scene.boxes.iter().any(|own| own.severity.is_some()));
+            let is_hit = self.scene.with(|scene| {
+                scene
+                    .boxes
+                    .iter()
+                    .any(|graph_box| graph_box.severity.is_some())
+            });
             if is_hit { Colour::Health } else { Colour::Type }
         })
     }
@@ -268,7 +272,7 @@ impl Model {
     pub(super) fn set_colour(self, colour: Colour) {
         let name = COLOURS
             .iter()
-            .find(|(own, _)| *own == colour)
+            .find(|(known, _)| *known == colour)
             .map(|(_, name)| *name);
         self.url.set(&[(COLOUR, name)], History::Replace);
     }
@@ -299,7 +303,7 @@ impl Model {
     /// Selects a node or scope; opens the enclosing scopes if it is not drawn.
     pub(super) fn select(self, path: &str) {
         let scene = self.scene.get_untracked();
-        if scene.boxes.iter().any(|own| own.path == path) {
+        if scene.boxes.iter().any(|graph_box| graph_box.path == path) {
             self.url.set(&[(NODE, Some(path))], History::Replace);
             return;
         }
@@ -314,7 +318,7 @@ impl Model {
             .set(&[(NODE, Some(path)), (OPEN, Some(&open))], History::Push);
     }
 
-    /// Opens a scope, or closes it with all that is open in it.
+    /// Opens a scope, or closes it with its open scopes.
     pub(super) fn toggle(self, path: &str) {
         let scene = self.scene.get_untracked();
         let inside = format!("{path}/");
@@ -326,7 +330,7 @@ impl Model {
             open.push(path.to_owned());
         }
         self.anchor.set_value(Some(path.to_owned()));
-        // A list that is empty means the first picture: one that opens nothing names no scope.
+        // An empty list means the first picture: `/` means that no scope is open.
         if open.is_empty() {
             open.push("/".to_owned());
         }
@@ -342,7 +346,7 @@ impl Model {
         self.url.set(&changes, History::Push);
     }
 
-    /// Looks at a node that was clicked; while a path waits for its end, that ends the path.
+    /// Selects a clicked node. It becomes the end of a path that has only a start.
     pub(super) fn choose(self, path: &str) {
         let from = self.from.get_untracked();
         let from = from.filter(|from| from != path && self.to.get_untracked().is_none());
@@ -396,15 +400,15 @@ impl Model {
     fn toggle_selected(self) -> bool {
         let scene = self.scene.get_untracked();
         let node = self.node.get_untracked();
-        let own = scene
+        let graph_box = scene
             .boxes
             .iter()
-            .find(|own| Some(&own.path) == node.as_ref());
-        let own = own.filter(|own| is_scope(own));
-        if let Some(own) = own {
-            self.toggle(&own.path);
+            .find(|graph_box| Some(&graph_box.path) == node.as_ref());
+        let graph_box = graph_box.filter(|graph_box| is_scope(graph_box));
+        if let Some(graph_box) = graph_box {
+            self.toggle(&graph_box.path);
         }
-        own.is_some()
+        graph_box.is_some()
     }
 
     /// Starts the path at the selection, or ends it there if it has started elsewhere.
@@ -426,42 +430,42 @@ impl Model {
         let now = scene
             .boxes
             .iter()
-            .find(|own| Some(&own.path) == node.as_ref());
+            .find(|graph_box| Some(&graph_box.path) == node.as_ref());
         let Some(now) = now else {
-            let first = scene.boxes.iter().find(|own| !own.open);
+            let first = scene.boxes.iter().find(|graph_box| !graph_box.open);
             if let Some(first) = first {
                 self.select(&first.path);
             }
             return first.is_some();
         };
-        let middle = |own: &GraphBox| {
-            let [x, y, w, _] = place(own);
+        let middle = |graph_box: &GraphBox| {
+            let [x, y, w, _] = place(graph_box);
             (x + w / 2.0, y)
         };
         let (x, y) = middle(now);
-        let away = |own: &GraphBox| {
-            let (to_x, to_y) = middle(own);
+        let away = |graph_box: &GraphBox| {
+            let (to_x, to_y) = middle(graph_box);
             let along = (to_x - x) * dx + (to_y - y) * dy;
             let aside = ((to_x - x) * dy).abs() + ((to_y - y) * dx).abs();
             (along > 1.0).then_some(along + 2.5 * aside)
         };
-        let next = scene.boxes.iter().filter(|own| !own.open);
-        let next = next.filter_map(|own| Some((away(own)?, own)));
+        let next = scene.boxes.iter().filter(|graph_box| !graph_box.open);
+        let next = next.filter_map(|graph_box| Some((away(graph_box)?, graph_box)));
         let next = next.min_by(|a, b| a.0.total_cmp(&b.0));
-        if let Some((_, own)) = next {
-            self.select(&own.path);
+        if let Some((_, graph_box)) = next {
+            self.select(&graph_box.path);
         }
         next.is_some()
     }
 }
 
-/// Pixels beside and above the picture on wide pages, and of its height on narrow ones; see `graph.css`.
+/// Pixels next to and above the picture on wide pages, and its height on narrow ones; see `graph.css`.
 const BESIDE_PIXELS: f64 = 184.0 + 208.0 + 280.0;
 const ABOVE_PIXELS: f64 = 48.0 + 44.0 + 32.0;
 const NARROW: f64 = 900.0;
 const NARROW_HEIGHT: f64 = 480.0;
 
-/// The largest figure that can be read whole, before there is a page to measure.
+/// Size in pixels of the largest figure that is readable as a whole, estimated before the page can be measured.
 fn room() -> (u32, u32) {
     let length = |found: Result<wasm_bindgen::JsValue, _>| found.ok()?.as_f64();
     let width = length(window().inner_width()).unwrap_or(1280.0);
@@ -480,10 +484,10 @@ fn room() -> (u32, u32) {
     (width as u32, height as u32)
 }
 
-/// The picture of a graph.
+/// Requests the picture of a graph.
 async fn scene_of(query: SceneQuery) -> Result<GraphScene, ClientError> {
     let answer = client::graph_scene(&query).await;
-    // A link may name what this graph no longer has: without it there is still the graph.
+    // A link may name nodes that this graph no longer has: without them the graph can still be shown.
     if let Err(ClientError::Refused(_)) = &answer
         && (query.show.is_some() || query.from.is_some() || query.to.is_some())
     {
@@ -498,7 +502,7 @@ async fn scene_of(query: SceneQuery) -> Result<GraphScene, ClientError> {
     answer
 }
 
-/// A node or scope of a graph.
+/// Requests a node or scope of a graph.
 async fn node_of((graph, node): (Graph, String)) -> Result<GraphNode, ClientError> {
     let more = [("node", Some(&*node))];
     let (run, tag, rank) = &graph;

@@ -25,7 +25,7 @@ pub(super) fn NodePanel() -> impl IntoView {
         if let Some(node) = model.detail.get() {
             return of_node(&node);
         }
-        let texts = &i18n.texts().graph;
+        let texts = i18n.texts().graph();
         view! {
             <section>
                 <b class="med">{texts.nothing_chosen}</b>
@@ -35,7 +35,7 @@ pub(super) fn NodePanel() -> impl IntoView {
         .into_any()
     };
     view! {
-        <aside class="insp" aria-label=i18n.text(|t| t.graph.node)>
+        <aside class="insp" aria-label=i18n.text(|t| t.graph().node)>
             {content}
             <Likeness />
         </aside>
@@ -45,13 +45,13 @@ pub(super) fn NodePanel() -> impl IntoView {
 fn of_node(node: &GraphNode) -> AnyView {
     let model = use_model();
     let i18n = use_i18n();
-    let texts = &i18n.texts().graph;
+    let texts = i18n.texts().graph();
     let worst = node.hits.iter().map(|hit| hit.severity).max();
     let is_first = model.scene.with_untracked(|scene| {
         scene
             .boxes
             .iter()
-            .any(|own| own.is_first_cause && own.path == node.path)
+            .any(|graph_box| graph_box.is_first_cause && graph_box.path == node.path)
     });
     let kind = if node.op_type.is_empty() {
         (texts.nodes)(node.nodes)
@@ -146,7 +146,7 @@ fn section(title: &'static str, content: Vec<AnyView>, left_out: u64) -> AnyView
     if content.is_empty() {
         return ().into_any();
     }
-    let more = (left_out > 0).then(|| (i18n.texts().graph.more)(left_out));
+    let more = (left_out > 0).then(|| (i18n.texts().graph().more)(left_out));
     view! {
         <section>
             <h3>{title}</h3>
@@ -167,36 +167,36 @@ fn neighbours(title: &'static str, all: &[Neighbour], total: u64) -> AnyView {
     section(title, shown, left_out)
 }
 
-fn neighbour(own: &Neighbour) -> AnyView {
+fn neighbour(neighbour: &Neighbour) -> AnyView {
     let model = use_model();
     let i18n = use_i18n();
-    let texts = &i18n.texts().graph;
-    let tensor = own.tensor.as_ref().map(shape).unwrap_or_default();
-    let beside = if own.kind.is_none() && own.path.is_none() {
+    let texts = i18n.texts().graph();
+    let tensor = neighbour.tensor.as_ref().map(shape).unwrap_or_default();
+    let beside = if neighbour.kind.is_none() && neighbour.path.is_none() {
         texts.missing.to_owned()
-    } else if own.control {
+    } else if neighbour.control {
         texts.control.to_owned()
     } else {
         tensor
     };
     // The last two parts of a name tell it apart from most others.
-    let short: Vec<&str> = own.name.rsplitn(3, '/').take(2).collect();
+    let short: Vec<&str> = neighbour.name.rsplitn(3, '/').take(2).collect();
     let short = short.into_iter().rev().collect::<Vec<_>>().join("/");
-    let name = match own.path.clone() {
+    let name = match neighbour.path.clone() {
         Some(path) => view! {
             <button
                 type="button"
                 class="link cut"
-                title=own.name.clone()
+                title=neighbour.name.clone()
                 on:click=move |_| model.select(&path)
             >
                 {short}
             </button>
         }
         .into_any(),
-        None => view! { <span class="cut" title=own.name.clone()>{short}</span> }.into_any(),
+        None => view! { <span class="cut" title=neighbour.name.clone()>{short}</span> }.into_any(),
     };
-    let icon = match own.severity {
+    let icon = match neighbour.severity {
         Some(severity) => sign(severity),
         None => view! { <span></span> }.into_any(),
     };
@@ -285,20 +285,20 @@ fn source(title: &'static str, node: &GraphNode) -> AnyView {
 /// Recorded data of the node, each a link to its page.
 fn recorded(title: &'static str, node: &GraphNode) -> AnyView {
     let run = use_model().run.get();
-    let shown = node.tensors.iter().take(LISTED).map(|own| {
-        let href = if own.kind == Kind::Histograms {
-            route::histograms_href(&run, &own.tag)
+    let shown = node.tensors.iter().take(LISTED).map(|tensor| {
+        let href = if tensor.kind == Kind::Histograms {
+            route::histograms_href(&run, &tensor.tag)
         } else {
-            route::tensors_href(&run, &own.tag, own.rank, None)
+            route::tensors_href(&run, &tensor.tag, tensor.rank, None)
         };
         let name = view! {
-            <a class="link cut" title=own.tag.clone() href=href>
-                {own.tag.clone()}
+            <a class="link cut" title=tensor.tag.clone() href=href>
+                {tensor.tag.clone()}
             </a>
         };
         view! {
             <div class="pair">
-                {name} <span class="micro ink3">{own.kind.as_str()}</span>
+                {name} <span class="micro ink3">{tensor.kind.as_str()}</span>
             </div>
         }
         .into_any()
@@ -325,5 +325,5 @@ fn findings(node: &GraphNode) -> AnyView {
     });
     let shown: Vec<AnyView> = shown.collect();
     let left_out = left_out(node.total_hits, shown.len());
-    section(i18n.texts().graph.findings, shown, left_out)
+    section(i18n.texts().graph().findings, shown, left_out)
 }

@@ -1,4 +1,4 @@
-//! The pictures of the graphs beside, each with its name over it.
+//! Pictures of the graphs next to this one, each with its name above.
 
 use std::sync::Arc;
 
@@ -7,23 +7,22 @@ use trainscope_web_kit::components::{GraphCanvas, IconButton, IconName, RunChip,
 use trainscope_web_kit::i18n::use_i18n;
 use trainscope_web_kit::prelude::*;
 
-/// The pictures beside.
 #[component]
 pub(super) fn Others() -> impl IntoView {
     use_beside().each_ref().map(pane).collect_view()
 }
 
-/// The picture of one graph, while it is there.
+/// Picture of one graph; empty if its slot is free.
 fn pane(beside: &Beside) -> AnyView {
     let beside = *beside;
     let model = use_model();
-    let own = model.columns[beside.slot];
+    let column = model.columns[beside.slot];
     let i18n = use_i18n();
     let figure = Memo::new(move |_| {
         let Some(scene) = beside.scene.get() else {
             return Arc::default();
         };
-        Arc::new(figure_of(&scene, &beside.look(), i18n.texts().graph.nodes).0)
+        Arc::new(figure_of(&scene, &beside.look(), i18n.texts().graph().nodes).0)
     });
     let all = use_beside();
     let together = move |slot: usize| {
@@ -36,7 +35,7 @@ fn pane(beside: &Beside) -> AnyView {
     let on_press = Callback::new(move |(at, is_twice)| beside.press(at, is_twice));
     let name = move || {
         let shown = beside.scene.get().map(|scene| scene.shown.tag.clone());
-        let run = own.run.get()?;
+        let run = column.run.get()?;
         let text = match shown {
             Some(tag) => format!("{run} · {tag}"),
             None => run.clone(),
@@ -52,11 +51,11 @@ fn pane(beside: &Beside) -> AnyView {
         beside.scene.with(|scene| {
             scene.as_ref().map_or_else(String::new, |scene| {
                 let boxes = scene.boxes.len() as u64;
-                (i18n.texts().graph.drawn)(scene.total_nodes, scene.total_edges, boxes)
+                (i18n.texts().graph().drawn)(scene.total_nodes, scene.total_edges, boxes)
             })
         })
     };
-    let is_there = Memo::new(move |_| own.run.with(Option::is_some));
+    let is_there = Memo::new(move |_| column.run.with(Option::is_some));
     let content = move || {
         is_there.get().then(|| {
             view! {
@@ -65,7 +64,7 @@ fn pane(beside: &Beside) -> AnyView {
                         {name} <span class="grow"></span>
                         <IconButton
                             icon=IconName::Close
-                            label=i18n.label(|t| t.frame.close)
+                            label=i18n.label(|t| t.frame().close)
                             size=12
                             on_press=move || model.remove_column(beside.slot)
                         />

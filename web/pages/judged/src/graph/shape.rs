@@ -1,4 +1,4 @@
-//! Types of tensors and names of nodes in few characters; places and kinds of boxes.
+//! Short texts of tensor types and node names; places and kinds of boxes.
 
 use trainscope_api::graphs::{BoxKind, GraphBox};
 use trainscope_format::graph::{Dimension, TensorType};
@@ -26,7 +26,7 @@ pub(super) fn short(name: &str) -> &str {
     &name[from..]
 }
 
-/// Open scopes without those around them, which are open too: a short list for the address.
+/// Open scopes without their enclosing scopes, which are open too: a short list for the address.
 pub(super) fn innermost(open: &[String]) -> Vec<String> {
     let is_around = |path: &str| {
         let inside = format!("{path}/");
@@ -36,7 +36,7 @@ pub(super) fn innermost(open: &[String]) -> Vec<String> {
     inner.cloned().collect()
 }
 
-/// Paths from an address with every scope around them, each once.
+/// Paths from an address with their enclosing scopes, without duplicates.
 pub(super) fn with_scopes_around(paths: &[String]) -> Vec<String> {
     let mut all: Vec<String> = Vec::new();
     for path in paths {
@@ -51,13 +51,13 @@ pub(super) fn with_scopes_around(paths: &[String]) -> Vec<String> {
 }
 
 /// Left, top, width and height of a box, in units of the picture.
-pub(super) fn place(own: &GraphBox) -> [f64; 4] {
-    [own.x, own.y, own.w, own.h].map(f64::from)
+pub(super) fn place(graph_box: &GraphBox) -> [f64; 4] {
+    [graph_box.x, graph_box.y, graph_box.w, graph_box.h].map(f64::from)
 }
 
-/// True for boxes that hold others.
-pub(super) fn is_scope(own: &GraphBox) -> bool {
-    matches!(own.kind, BoxKind::Scope | BoxKind::Fold)
+/// `true` for boxes that hold others.
+pub(super) fn is_scope(graph_box: &GraphBox) -> bool {
+    matches!(graph_box.kind, BoxKind::Scope | BoxKind::Fold)
 }
 
 #[cfg(test)]
@@ -80,7 +80,7 @@ mod tests {
             again,
             ["net", "net/body", "net/body/0", "net/body/1", "loss"]
         );
-        // Addresses that name every scope, or none, mean what they meant.
+        // Addresses that name every scope, or none, keep their meaning.
         assert_eq!(with_scopes_around(&open), open);
         assert_eq!(with_scopes_around(&list(&["/"])), ["/"]);
     }

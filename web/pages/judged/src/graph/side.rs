@@ -1,4 +1,4 @@
-//! The list at the left: what is drawn as a tree, or what a search has found.
+//! List at the left: the drawn boxes as a tree, or the results of a search.
 
 use std::sync::Arc;
 
@@ -21,22 +21,19 @@ const ROW_PIXELS: f64 = 24.0;
 /// A row of the tree.
 #[derive(Clone, Debug, PartialEq)]
 struct Row {
-    /// Its place in the list.
+    /// Index in the list.
     at: usize,
-    /// Boxes around it.
+    /// Number of enclosing boxes.
     depth: usize,
-    own: GraphBox,
+    graph_box: GraphBox,
 }
 
-/// Search, tree and what is drawn of how much.
+/// Search, tree, and the counts of nodes, edges and drawn boxes.
 #[component]
-pub(super) fn Side(
-    /// The picture.
-    figure: Signal<Arc<Figure>>,
-) -> impl IntoView {
+pub(super) fn Side(figure: Signal<Arc<Figure>>) -> impl IntoView {
     let model = use_model();
     let i18n = use_i18n();
-    // The result that the keyboard is at.
+    // Index of the result that the keyboard has marked.
     let at = RwSignal::new(0_usize);
     Effect::new(move || {
         model.found.track();
@@ -52,8 +49,8 @@ pub(super) fn Side(
             "ArrowDown" => at.update(|at| *at = (*at + 1).min(last)),
             "ArrowUp" => at.update(|at| *at = at.saturating_sub(1)),
             "Enter" => {
-                if let Some(own) = found.found.get(at.get_untracked()) {
-                    model.choose(&own.path);
+                if let Some(result) = found.found.get(at.get_untracked()) {
+                    model.choose(&result.path);
                 }
             }
             _ => return,
@@ -69,7 +66,7 @@ pub(super) fn Side(
     let drawn = move || {
         model.scene.with(|scene| {
             let boxes = scene.boxes.len() as u64;
-            (i18n.texts().graph.drawn)(scene.total_nodes, scene.total_edges, boxes)
+            (i18n.texts().graph().drawn)(scene.total_nodes, scene.total_edges, boxes)
         })
     };
     let is_searching = Memo::new(move |_| model.found.with(Option::is_some));
@@ -95,8 +92,8 @@ pub(super) fn Side(
                             is_searching.get().then(|| format!("graph-found-{}", at.get()))
                         }
                         on:keydown=on_key
-                        placeholder=i18n.text(|t| t.graph.search)
-                        aria-label=i18n.text(|t| t.graph.search)
+                        placeholder=i18n.text(|t| t.graph().search)
+                        aria-label=i18n.text(|t| t.graph().search)
                         prop:value=move || model.query.get()
                         on:input=move |event| model.query.set(event_target_value(&event))
                     />
@@ -113,14 +110,14 @@ pub(super) fn Side(
 /// Results of a search.
 #[component]
 fn Found(
-    /// The result that the keyboard is at.
+    /// Index of the result that the keyboard has marked.
     at: RwSignal<usize>,
 ) -> impl IntoView {
     let model = use_model();
     let i18n = use_i18n();
     move || {
         let found = model.found.get()?;
-        let texts = &i18n.texts().graph;
+        let texts = i18n.texts().graph();
         let note = if found.found.is_empty() {
             Some(texts.nothing_found.to_owned())
         } else {
@@ -129,7 +126,7 @@ fn Found(
         };
         let words = model.query.get_untracked();
         let rows = found.found.iter().enumerate();
-        let rows = rows.map(|(index, own)| found_row(own, index, at, words.trim()));
+        let rows = rows.map(|(index, result)| found_row(result, index, at, words.trim()));
         let rows = rows.collect_view();
         Some(view! {
             <div class="scroll">
@@ -154,10 +151,10 @@ fn Tree() -> impl IntoView {
     let seen = Memo::new(move |_| {
         model.scene.with(|scene| {
             depths.with(|depths| {
-                let rows = list.rows_of(&scene.boxes).map(|(at, own)| Row {
+                let rows = list.rows_of(&scene.boxes).map(|(at, graph_box)| Row {
                     at,
                     depth: depths.get(at).copied().unwrap_or_default(),
-                    own: own.clone(),
+                    graph_box: graph_box.clone(),
                 });
                 rows.collect::<Vec<_>>()
             })
@@ -171,7 +168,7 @@ fn Tree() -> impl IntoView {
     });
     Effect::new(move || {
         if let Some(node) = chosen.get() {
-            // After the layout that the new rows lead to.
+            // After the layout of the new rows.
             request_animation_frame(move || {
                 let place = model
                     .scene
@@ -186,14 +183,14 @@ fn Tree() -> impl IntoView {
         <div
             class="scroll tree"
             role="tree"
-            aria-label=i18n.text(|t| t.graph.tree)
+            aria-label=i18n.text(|t| t.graph().tree)
             node_ref=list.holder
             on:scroll=move |_| list.follow()
         >
             <div class="rows" style:height=move || list.height()>
                 <For
                     each=move || seen.get()
-                    key=|row| (row.own.path.clone(), is_scope(&row.own))
+                    key=|row| (row.graph_box.path.clone(), is_scope(&row.graph_box))
                     children=move |row| tree_row(row, seen, list)
                 />
             </div>
@@ -208,38 +205,43 @@ fn nearest() -> web_sys::ScrollIntoViewOptions {
 }
 
 fn place_of(path: &str, scene: &GraphScene) -> Option<usize> {
-    scene.boxes.iter().position(|own| own.path == path)
+    scene
+        .boxes
+        .iter()
+        .position(|graph_box| graph_box.path == path)
 }
 
 /// Nesting depth of each box.
 fn depths(boxes: &[GraphBox]) -> Vec<usize> {
     let mut depths: Vec<usize> = Vec::with_capacity(boxes.len());
-    for own in boxes {
-        let around = own.parent.and_then(|parent| depths.get(parent as usize));
+    for graph_box in boxes {
+        let around = graph_box
+            .parent
+            .and_then(|parent| depths.get(parent as usize));
         depths.push(around.map_or(0, |depth| depth + 1));
     }
     depths
 }
 
-/// A row that follows what is drawn, so that the keyboard stays at a scope that it opens.
+/// Row that follows changes of its box: the focus stays on a scope that it opens.
 fn tree_row(first: Row, seen: Memo<Vec<Row>>, list: RowList) -> AnyView {
     let model = use_model();
     let i18n = use_i18n();
-    let path = first.own.path.clone();
+    let path = first.graph_box.path.clone();
     let (chosen, pressed, toggled) = (path.clone(), path.clone(), path.clone());
     let is_chosen = Memo::new(move |_| model.node.with(|node| node.as_ref() == Some(&chosen)));
-    let (is_scope, label) = (is_scope(&first.own), first.own.label.clone());
+    let (is_scope, label) = (is_scope(&first.graph_box), first.graph_box.label.clone());
     let row = Memo::new(move |_| {
-        let is_it = |row: &&Row| row.own.path == first.own.path;
-        let own = seen.with(|rows| rows.iter().find(is_it).cloned());
-        // A row that leaves the list keeps what it was.
-        own.unwrap_or_else(|| first.clone())
+        let is_it = |row: &&Row| row.graph_box.path == first.graph_box.path;
+        let found = seen.with(|rows| rows.iter().find(is_it).cloned());
+        // A row that leaves the list keeps its last content.
+        found.unwrap_or_else(|| first.clone())
     });
-    let is_open = Memo::new(move |_| row.with(|row| row.own.open));
+    let is_open = Memo::new(move |_| row.with(|row| row.graph_box.open));
     let chevron = is_scope.then(|| {
         let scope = toggled.clone();
         let label = move || {
-            let texts = &i18n.texts().graph;
+            let texts = i18n.texts().graph();
             let verb = if is_open.get() {
                 texts.close
             } else {
@@ -267,12 +269,12 @@ fn tree_row(first: Row, seen: Memo<Vec<Row>>, list: RowList) -> AnyView {
         }
     });
     let tail = move || {
-        row.with(|row| match row.own.severity {
+        row.with(|row| match row.graph_box.severity {
             Some(severity) => {
                 let (class, icon) = severity_icon(severity);
                 view! { <span class=format!("n {class}")>{fixed_icon(icon, 12)}</span> }.into_any()
             }
-            None => view! { <span class="n">{count(&row.own)}</span> }.into_any(),
+            None => view! { <span class="n">{count(&row.graph_box)}</span> }.into_any(),
         })
     };
     view! {
@@ -303,18 +305,18 @@ fn tree_row(first: Row, seen: Memo<Vec<Row>>, list: RowList) -> AnyView {
 }
 
 /// Number of nodes in a box.
-fn count(own: &GraphBox) -> String {
-    match own.kind {
-        BoxKind::Fold => format!("×{}", own.times),
-        BoxKind::Scope => format::count(own.nodes),
+fn count(graph_box: &GraphBox) -> String {
+    match graph_box.kind {
+        BoxKind::Fold => format!("×{}", graph_box.times),
+        BoxKind::Scope => format::count(graph_box.nodes),
         _ => String::new(),
     }
 }
 
-fn found_row(own: &GraphMatch, index: usize, at: RwSignal<usize>, words: &str) -> AnyView {
+fn found_row(result: &GraphMatch, index: usize, at: RwSignal<usize>, words: &str) -> AnyView {
     let model = use_model();
-    let path = own.path.clone();
-    let severity = own.severity.map(|severity| {
+    let path = result.path.clone();
+    let severity = result.severity.map(|severity| {
         let (class, icon) = severity_icon(severity);
         view! { <span class=class>{fixed_icon(icon, 12)}</span> }
     });
@@ -326,20 +328,20 @@ fn found_row(own: &GraphMatch, index: usize, at: RwSignal<usize>, words: &str) -
             role="option"
             tabindex="-1"
             aria-selected=move || (at.get() == index).to_string()
-            title=own.path.clone()
+            title=result.path.clone()
             on:click=move |_| {
                 at.set(index);
                 model.choose(&path);
             }
         >
             <span class="flex">
-                {severity} <b class="med cut">{marked(&own.label, words)}</b>
+                {severity} <b class="med cut">{marked(&result.label, words)}</b>
                 <span class="grow"></span>
-                <span class="micro ink3">{marked(&own.op_type, words)}</span>
+                <span class="micro ink3">{marked(&result.op_type, words)}</span>
             </span>
-            // Cut in front: names of a graph begin alike.
+            // Cut at the front: names of a graph begin alike.
             <span class="micro ink3 cut front">
-                <bdi>{marked(&own.path, words)}</bdi>
+                <bdi>{marked(&result.path, words)}</bdi>
             </span>
         </button>
     }

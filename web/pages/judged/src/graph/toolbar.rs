@@ -1,4 +1,4 @@
-//! Over the picture: where one is, which graph, colours, what it is compared with, the way, the download.
+//! Toolbar above the picture: graph, path of the selected node, colours, comparison, path between nodes, download.
 
 use std::sync::Arc;
 
@@ -25,7 +25,7 @@ pub(super) fn Toolbar(
         let colour = model.colour();
         COLOURS
             .iter()
-            .position(|(own, _)| *own == colour)
+            .position(|(known, _)| *known == colour)
             .unwrap_or(0)
     });
     // Only colourings that the graph has data for, and the selected one.
@@ -33,9 +33,9 @@ pub(super) fn Toolbar(
         let [has_device, has_precision, has_time] = model.scene.with(|scene| {
             let has = |is: fn(&GraphBox) -> bool| scene.boxes.iter().any(is);
             [
-                has(|own| !own.device.is_empty()),
-                has(|own| own.precision.is_some()),
-                has(|own| own.mean_nanos.is_some()),
+                has(|graph_box| !graph_box.device.is_empty()),
+                has(|graph_box| graph_box.precision.is_some()),
+                has(|graph_box| graph_box.mean_nanos.is_some()),
             ]
         });
         [
@@ -52,14 +52,14 @@ pub(super) fn Toolbar(
         indices
             .map(|index| SegOption {
                 value: index,
-                label: Signal::derive(move || i18n.texts().graph.colours[index].to_owned()),
+                label: Signal::derive(move || i18n.texts().graph().colours[index].to_owned()),
             })
             .collect::<Vec<_>>()
     };
     let colours = move || {
         view! {
             <Segmented
-                label=i18n.label(|t| t.graph.colour)
+                label=i18n.label(|t| t.graph().colour)
                 options=options()
                 value=colour
                 on_choose=move |index: usize| {
@@ -87,7 +87,7 @@ pub(super) fn Toolbar(
         Some(view! { {parts} <b class="med">{last}</b> })
     };
     let way_label = Signal::derive(move || {
-        let texts = &i18n.texts().graph;
+        let texts = i18n.texts().graph();
         let begun = model.from.with(Option::is_some) && model.to.with(Option::is_none);
         if begun { texts.way_to } else { texts.way_from }.to_owned()
     });
@@ -108,7 +108,7 @@ pub(super) fn Toolbar(
             />
             <IconButton
                 icon=IconName::Download
-                label=i18n.label(|t| t.graph.svg)
+                label=i18n.label(|t| t.graph().svg)
                 on_press=move || {
                     let text = svg(&figure.get_untracked(), &ink.get_untracked());
                     let name = model.scene.with_untracked(|scene| file_name(&scene.shown.tag));
@@ -126,22 +126,22 @@ fn GraphChoice() -> impl IntoView {
     let i18n = use_i18n();
     let known = Memo::new(move |_| {
         model.scene.with(|scene| {
-            let shown = scene.graphs.iter().position(|own| *own == scene.shown);
+            let shown = scene.graphs.iter().position(|graph| *graph == scene.shown);
             (scene.graphs.clone(), shown.unwrap_or(0))
         })
     });
     move || {
         let (graphs, shown) = known.get();
-        let several = graphs.iter().any(|own| own.rank != graphs[0].rank);
+        let several = graphs.iter().any(|graph| graph.rank != graphs[0].rank);
         let options = graphs
             .iter()
             .enumerate()
-            .map(|(index, own): (usize, &GraphTag)| {
-                let texts = &i18n.texts().graph;
+            .map(|(index, graph): (usize, &GraphTag)| {
+                let texts = i18n.texts().graph();
                 let name = if several {
-                    (texts.of_rank)(&own.tag, own.rank)
+                    (texts.of_rank)(&graph.tag, graph.rank)
                 } else {
-                    own.tag.clone()
+                    graph.tag.clone()
                 };
                 view! {
                     <option value=index.to_string() selected=index == shown>
@@ -154,11 +154,11 @@ fn GraphChoice() -> impl IntoView {
             view! {
                 <select
                     class="field choice"
-                    aria-label=i18n.texts().graph.graph
+                    aria-label=i18n.texts().graph().graph
                     on:change=move |event| {
                         let index = event_target_value(&event).parse::<usize>();
-                        if let Some(own) = index.ok().and_then(|index| graphs.get(index)) {
-                            model.choose_graph(&own.tag, own.rank);
+                        if let Some(graph) = index.ok().and_then(|index| graphs.get(index)) {
+                            model.choose_graph(&graph.tag, graph.rank);
                         }
                     }
                 >
@@ -169,7 +169,7 @@ fn GraphChoice() -> impl IntoView {
     }
 }
 
-/// Choice of the graph to compare with: other graphs of this run, and those of other runs.
+/// Choice of the graph to compare with: other graphs of this run, and graphs of other runs.
 #[component]
 fn Base() -> impl IntoView {
     let model = use_model();
@@ -177,10 +177,10 @@ fn Base() -> impl IntoView {
     let state = use_app_state();
     let bases = Memo::new(move |_| {
         let run = model.run.get();
-        let own = model.scene.with(|scene| {
-            let others = scene.graphs.iter().filter(|own| **own != scene.shown);
+        let of_run = model.scene.with(|scene| {
+            let others = scene.graphs.iter().filter(|graph| **graph != scene.shown);
             others
-                .map(|own| (run.clone(), own.tag.clone()))
+                .map(|graph| (run.clone(), graph.tag.clone()))
                 .collect::<Vec<_>>()
         });
         let others = state.runs.with(|list| {
@@ -189,15 +189,17 @@ fn Base() -> impl IntoView {
             runs.map(|other| (other.id.clone(), String::new()))
                 .collect::<Vec<_>>()
         });
-        own.into_iter().chain(others).collect::<Vec<_>>()
+        of_run.into_iter().chain(others).collect::<Vec<_>>()
     });
     move || {
         let (mut bases, run) = (bases.get(), model.run.get());
-        let chosen = model.columns.map(|own| (own.run.get(), own.tag.get()));
+        let chosen = model
+            .columns
+            .map(|column| (column.run.get(), column.tag.get()));
         let has_room = chosen.iter().any(|(run, _)| run.is_none());
         bases.retain(|(base, tag)| {
-            !chosen.iter().any(|(run, own)| {
-                run.as_ref() == Some(base) && own.as_deref().unwrap_or_default() == tag
+            !chosen.iter().any(|(run, shown)| {
+                run.as_ref() == Some(base) && shown.as_deref().unwrap_or_default() == tag
             })
         });
         let options = bases.iter().enumerate().map(|(index, (base, tag))| {
@@ -209,7 +211,7 @@ fn Base() -> impl IntoView {
             view! {
                 <select
                     class="field choice"
-                    aria-label=i18n.texts().graph.compare
+                    aria-label=i18n.texts().graph().compare
                     on:change=move |event| {
                         let index = event_target_value(&event).parse::<usize>();
                         if let Some((run, tag)) = index.ok().and_then(|index| bases.get(index)) {
@@ -218,7 +220,7 @@ fn Base() -> impl IntoView {
                     }
                 >
                     <option value="" selected=true>
-                        {i18n.texts().graph.compare}
+                        {i18n.texts().graph().compare}
                     </option>
                     {options}
                 </select>

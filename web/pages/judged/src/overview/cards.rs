@@ -1,4 +1,4 @@
-//! One small card for each kind of data that the run has. A card that has a page leads to it.
+//! One small card for each kind of data in the run. A card links to the page of its data, if there is one.
 
 use trainscope_api::findings::{Verdict, WatchpointResult, watchpoint_name};
 use trainscope_api::tags::Tag;
@@ -19,23 +19,23 @@ use trainscope_web_kit::registry::{Count, RunPage};
 use trainscope_web_kit::route;
 use trainscope_web_kit::state::use_app_state;
 
-/// Watchpoints in the card of the debugger.
+/// Maximum number of watchpoints in the card of the debugger.
 const WATCHPOINTS: usize = 4;
-/// Largest number of cards in a row.
-const MOST_COLUMNS: usize = 4;
-/// Rows of a card that lists names with values.
+/// Maximum number of cards in a row.
+const MAX_COLUMNS: usize = 4;
+/// Maximum number of rows in a card of names with values.
 const PAIRS: usize = 6;
 
 /// A kind of data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Card {
-    /// That of a page, which the card leads to.
+    /// Card of a page, with a link to it.
     Page(RunPage),
     Configuration,
 }
 
 impl Card {
-    /// In the order of the page. The overview has no card of itself.
+    /// All cards in page order. The overview itself has no card.
     const ALL: [Self; 11] = [
         Self::Page(RunPage::Scalars),
         Self::Page(RunPage::Histograms),
@@ -50,7 +50,7 @@ impl Card {
         Self::Configuration,
     ];
 
-    /// Number of tags; `None` without a card; reactive.
+    /// Number of entries, or `None` if the run lacks such data; reactive.
     fn count(self, model: Model) -> Option<u64> {
         let run = model.info.get()?;
         match self {
@@ -76,24 +76,24 @@ impl Card {
         }
     }
 
-    fn title(self, texts: &'static Texts) -> &'static str {
+    fn title(self, texts: Texts) -> &'static str {
         match self {
             Self::Page(page @ (RunPage::Debugger | RunPage::Pipeline)) => {
                 (page.entry().title)(texts)
             }
-            Self::Page(_) => (texts.runs.kind)(self.name()),
-            Self::Configuration => texts.overview.configuration,
+            Self::Page(_) => (texts.runs().kind)(self.name()),
+            Self::Configuration => texts.overview().configuration,
         }
     }
 
-    /// Text beside the title; reactive.
-    fn beside(self, model: Model, texts: &Texts) -> String {
-        let words = &texts.overview;
+    /// Text next to the title; reactive.
+    fn beside(self, model: Model, texts: Texts) -> String {
+        let words = texts.overview();
         let count = self.count(model).unwrap_or(0);
         match self {
             Self::Page(RunPage::Debugger) => {
                 let found = model.findings.get();
-                found.map_or_else(String::new, |found| (texts.frame.hits)(found.counts))
+                found.map_or_else(String::new, |found| (texts.frame().hits)(found.counts))
             }
             Self::Page(RunPage::Graph) => {
                 let graph = model.graph.get();
@@ -109,7 +109,7 @@ impl Card {
     }
 }
 
-/// All cards. One that comes later goes behind those that are there, so that nothing moves.
+/// All cards. New cards are appended: the others keep their places.
 pub(super) fn view(model: Model) -> AnyView {
     let i18n = use_i18n();
     let cards = Memo::new(move |before: Option<&Vec<Card>>| {
@@ -126,7 +126,7 @@ pub(super) fn view(model: Model) -> AnyView {
     view! {
         <div
             class="eight"
-            class:few=move || cards.get().len() <= MOST_COLUMNS
+            class:few=move || cards.get().len() <= MAX_COLUMNS
             style:--columns=move || columns(cards.get().len()).to_string()
         >
             {move || {
@@ -140,7 +140,7 @@ pub(super) fn view(model: Model) -> AnyView {
 
 /// Number of columns that spreads the cards most evenly over at most two rows, which fit into a window of 800 pixels.
 fn columns(cards: usize) -> usize {
-    let rows = cards.div_ceil(MOST_COLUMNS).clamp(1, 2);
+    let rows = cards.div_ceil(MAX_COLUMNS).clamp(1, 2);
     cards.div_ceil(rows).max(1)
 }
 
@@ -217,8 +217,10 @@ fn body(model: Model, card: Card, i18n: I18n) -> AnyView {
         .into_any(),
         RunPage::Tensors => (move || tensor(model, i18n)).into_any(),
         RunPage::Debugger => (move || hits(model, i18n)).into_any(),
-        RunPage::Images => (move || model.picture.get().map(|own| picture(&own, i18n))).into_any(),
-        RunPage::Text => (move || model.text.get().map(|own| text(own, i18n))).into_any(),
+        RunPage::Images => {
+            (move || model.picture.get().map(|newest| picture(&newest, i18n))).into_any()
+        }
+        RunPage::Text => (move || model.text.get().map(|newest| text(newest, i18n))).into_any(),
         RunPage::Graph => (move || {
             model
                 .graph
@@ -231,29 +233,29 @@ fn body(model: Model, card: Card, i18n: I18n) -> AnyView {
         RunPage::Landscape => (move || last_steps(model, Kind::Landscapes, i18n)).into_any(),
         RunPage::Pipeline => (move || {
             let kinds = page.entry().all_kinds().map(Kind::as_str);
-            let own = kinds.filter(|kind| model.kind(kind) > 0).map(|kind| {
-                let name = (i18n.texts().runs.kind)(kind);
+            let rows = kinds.filter(|kind| model.kind(kind) > 0).map(|kind| {
+                let name = (i18n.texts().runs().kind)(kind);
                 (name.to_owned(), format::count(model.kind(kind)))
             });
-            pairs(own.collect())
+            pairs(rows.collect())
         })
         .into_any(),
-        // The page that the cards are on, and one that another page leads to.
+        // The page of the cards, and a page that another one links to.
         RunPage::Overview | RunPage::Timeline => ().into_any(),
     }
 }
 
-/// A mean step of the newest profile: its length in words, a bar of its parts, and each with its time.
+/// Mean step of the newest profile: its length as text, a bar of its parts, and the time of each.
 fn profile(model: Model, i18n: I18n) -> AnyView {
     let texts = i18n.texts();
     let info = model.info.get();
-    let Some(own) = info.as_ref().and_then(|info| info.profile.as_ref()) else {
+    let Some(profile) = info.as_ref().and_then(|info| info.profile.as_ref()) else {
         return last_steps(model, Kind::Profile, i18n);
     };
-    let Some(said) = mean_step(own, texts) else {
+    let Some(said) = mean_step(profile, texts) else {
         return last_steps(model, Kind::Profile, i18n);
     };
-    let mut kinds: Vec<_> = kinds_of_step(own, texts).collect();
+    let mut kinds: Vec<_> = kinds_of_step(profile, texts).collect();
     kinds.sort_by_key(|(_, _, nanos)| std::cmp::Reverse(*nanos));
     let rows = kinds
         .into_iter()
@@ -261,7 +263,7 @@ fn profile(model: Model, i18n: I18n) -> AnyView {
         .map(|(_, name, nanos)| (name.to_owned(), format::nanos(nanos.unsigned_abs())));
     view! {
         <p class="small">{said}</p>
-        {step_parts(own, texts)}
+        {step_parts(profile, texts)}
         {pairs(rows.collect())}
     }
     .into_any()
@@ -270,13 +272,13 @@ fn profile(model: Model, i18n: I18n) -> AnyView {
 /// Tags of a kind with their last steps.
 fn last_steps(model: Model, kind: Kind, i18n: I18n) -> AnyView {
     let tags = model.tags.get();
-    let own = tags.iter().flat_map(|list| of_kind(list, kind));
+    let listed = tags.iter().flat_map(|list| of_kind(list, kind));
     let last = |tag: &Tag| tag.last_step.map(format::integer).unwrap_or_default();
-    let own = own.take(PAIRS).map(|tag| {
-        let step = format!("{} {}", i18n.texts().frame.step, last(tag));
+    let rows = listed.take(PAIRS).map(|tag| {
+        let step = format!("{} {}", i18n.texts().frame().step, last(tag));
         (tag.tag.clone(), step)
     });
-    pairs(own.collect())
+    pairs(rows.collect())
 }
 
 fn counted(types: Vec<(String, u64)>) -> Vec<(String, String)> {
@@ -298,21 +300,21 @@ fn pairs(rows: Vec<(String, String)>) -> AnyView {
     view! { <dl class="kv">{rows.collect_view()}</dl> }.into_any()
 }
 
-fn tag_and_step(own: &str, step: i64, i18n: I18n) -> AnyView {
-    let text = (i18n.texts().overview.tensor_at)(own, &format::integer(step));
+fn tag_and_step(tag: &str, step: i64, i18n: I18n) -> AnyView {
+    let text = (i18n.texts().overview().tensor_at)(tag, &format::integer(step));
     let title = text.clone();
     view! { <p class="micro ink3 cut" title=title>{text}</p> }.into_any()
 }
 
 fn tensor(model: Model, i18n: I18n) -> AnyView {
-    let texts = &i18n.texts().overview;
-    let Some(own) = model.tensor.get() else {
+    let texts = i18n.texts().overview();
+    let Some(tensor) = model.tensor.get() else {
         // Tensors too large to be loaded without a request, or unreadable ones, are listed by name.
         let names = model.tensors.get().into_iter().take(PAIRS);
         let rows = names.map(|name| (name, String::new()));
         return pairs(rows.collect());
     };
-    let stats = own.stats.clone();
+    let stats = tensor.stats.clone();
     let bad = stats.nan + stats.pos_inf + stats.neg_inf;
     let all = format::count(stats.count);
     let says = if bad > 0 {
@@ -321,68 +323,80 @@ fn tensor(model: Model, i18n: I18n) -> AnyView {
         (texts.good_elements)(&all)
     };
     view! {
-            {tag_and_step(&own.name, own.step, i18n)}
+            {tag_and_step(&tensor.name, tensor.step, i18n)}
             <ClassBar stats=stats />
             <p class="small" class:err=bad != 0 class:med=bad != 0 class:ink2=bad == 0>{says}</p>
     }
     .into_any()
 }
 
-/// The worst watchpoints, with how often and since when.
+/// The worst watchpoints with the number of their hits and the step of the first.
 fn hits(model: Model, i18n: I18n) -> Option<AnyView> {
     let found = model.findings.get()?;
-    let mut own: Vec<(usize, &WatchpointResult)> = found.watchpoints.iter().enumerate().collect();
-    let silent = own
+    let mut watchpoints: Vec<(usize, &WatchpointResult)> =
+        found.watchpoints.iter().enumerate().collect();
+    let silent = watchpoints
         .iter()
-        .filter(|(_, own)| own.hits == 0 && own.has_data)
+        .filter(|(_, watchpoint)| watchpoint.hits == 0 && watchpoint.has_data)
         .count() as u64;
-    own.retain(|(_, own)| own.hits > 0);
-    own.sort_by_key(|one| std::cmp::Reverse((one.1.worst, one.1.hits)));
+    watchpoints.retain(|(_, watchpoint)| watchpoint.hits > 0);
+    watchpoints.sort_by_key(|one| std::cmp::Reverse((one.1.worst, one.1.hits)));
     let run = model.run();
-    let rows = own.iter().take(WATCHPOINTS).map(|(index, own)| {
-        let (class, icon) = severity_icon(own.worst.unwrap_or(own.severity));
-        let first = found
-            .hits
-            .iter()
-            .find(|hit| hit.watchpoint as usize == *index);
-        let step =
-            first.map(|hit| format!("{} {}", i18n.texts().frame.step, format::integer(hit.step)));
-        let before = found.watchpoints.iter().take(*index);
-        let alike = before.filter(|other| other.condition == own.condition);
-        let name = watchpoint_name(&own.condition, u32::try_from(alike.count()).unwrap_or(0));
-        let title = i18n.words(&own.title);
-        let whole = title.clone();
-        view! {
-            <li>
-                <span class=class>{fixed_icon(icon, 12)}</span>
-                <a
-                    class="cut grow"
-                    href=route::debugger_href(&run, "watchpoint", &name)
-                    title=whole
-                >
-                    {title}
-                </a>
-                <span class="micro ink3">{step}</span>
-                <span class="micro times">"×" {format::count(own.hits)}</span>
-            </li>
-        }
-    });
+    let rows = watchpoints
+        .iter()
+        .take(WATCHPOINTS)
+        .map(|(index, watchpoint)| {
+            let (class, icon) = severity_icon(watchpoint.worst.unwrap_or(watchpoint.severity));
+            let first = found
+                .hits
+                .iter()
+                .find(|hit| hit.watchpoint as usize == *index);
+            let step = first.map(|hit| {
+                format!(
+                    "{} {}",
+                    i18n.texts().frame().step,
+                    format::integer(hit.step)
+                )
+            });
+            let before = found.watchpoints.iter().take(*index);
+            let alike = before.filter(|other| other.condition == watchpoint.condition);
+            let name = watchpoint_name(
+                &watchpoint.condition,
+                u32::try_from(alike.count()).unwrap_or(0),
+            );
+            let title = i18n.words(&watchpoint.title);
+            let whole = title.clone();
+            view! {
+                <li>
+                    <span class=class>{fixed_icon(icon, 12)}</span>
+                    <a
+                        class="cut grow"
+                        href=route::debugger_href(&run, "watchpoint", &name)
+                        title=whole
+                    >
+                        {title}
+                    </a>
+                    <span class="micro ink3">{step}</span>
+                    <span class="micro times">"×" {format::count(watchpoint.hits)}</span>
+                </li>
+            }
+        });
     let is_judged = found.verdict != Verdict::Nothing;
-    let (class, icon) = if is_judged || !own.is_empty() {
+    let (class, icon) = if is_judged || !watchpoints.is_empty() {
         ("okc", IconName::Ok)
     } else {
         ("inf", IconName::Info)
     };
-    let rest = (silent > 0 || own.is_empty()).then(|| {
+    let rest = (silent > 0 || watchpoints.is_empty()).then(|| {
         view! {
             <li class="ink2">
                 <span class=class>{fixed_icon(icon, 12)}</span>
-                {if own.is_empty() && (!is_judged || silent == 0) {
+                {if watchpoints.is_empty() && (!is_judged || silent == 0) {
                     i18n.words(&found.summary)
-                } else if own.is_empty() {
-                    (i18n.texts().overview.found_nothing)(silent)
+                } else if watchpoints.is_empty() {
+                    (i18n.texts().overview().found_nothing)(silent)
                 } else {
-                    (i18n.texts().overview.no_hit)(silent)
+                    (i18n.texts().overview().no_hit)(silent)
                 }}
             </li>
         }
@@ -398,14 +412,14 @@ fn hits(model: Model, i18n: I18n) -> Option<AnyView> {
     )
 }
 
-fn picture(own: &Newest, i18n: I18n) -> AnyView {
+fn picture(newest: &Newest, i18n: I18n) -> AnyView {
     let is_larger = RwSignal::new(false);
     let on_load = move |event: web_sys::Event| is_larger.set(is_enlarged(&event_target(&event)));
     view! {
-        {tag_and_step(&own.tag, own.step, i18n)}
+        {tag_and_step(&newest.tag, newest.step, i18n)}
         <img
-            src=client::blob_url(&own.content)
-            alt=own.tag.clone()
+            src=client::blob_url(&newest.content)
+            alt=newest.tag.clone()
             class:pixelated=move || is_larger.get()
             on:load=on_load
         />
@@ -413,10 +427,10 @@ fn picture(own: &Newest, i18n: I18n) -> AnyView {
     .into_any()
 }
 
-fn text(own: Newest, i18n: I18n) -> AnyView {
+fn text(newest: Newest, i18n: I18n) -> AnyView {
     view! {
-        {tag_and_step(&own.tag, own.step, i18n)}
-        <p class="small sample">{own.content}</p>
+        {tag_and_step(&newest.tag, newest.step, i18n)}
+        <p class="small sample">{newest.content}</p>
     }
     .into_any()
 }

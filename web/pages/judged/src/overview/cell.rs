@@ -5,11 +5,11 @@ use trainscope_format::tensor::TensorStats;
 /// Data of a tensor at a step.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct CellStats {
-    /// Elements that are NaN.
+    /// Number of NaN elements.
     pub(super) nan: u64,
-    /// Elements that are infinite.
+    /// Number of infinite elements.
     pub(super) inf: u64,
-    /// The largest magnitude of those that are finite.
+    /// Maximum magnitude of the finite elements.
     pub(super) largest: Option<f64>,
 }
 
@@ -42,15 +42,13 @@ pub(super) enum State {
     Nan,
 }
 
-/// A tensor at a step.
+/// Cell of the matrix.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Cell {
-    /// State of the cell.
     pub(super) state: State,
     /// `true` for the first cell of its row in that state.
     pub(super) is_first: bool,
-    /// Data of the cell.
     pub(super) seen: CellStats,
-    /// The quantity of the first cause, where it is known.
+    /// Value of the quantity of the first cause, if known.
     pub(super) value: Option<f64>,
 }

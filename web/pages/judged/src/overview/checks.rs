@@ -35,7 +35,7 @@ pub(super) fn view(model: Model) -> AnyView {
     });
     let summary = move || {
         let (fine, unknown) = model.findings.get().map_or((0, 0), |found| counts(&found));
-        (i18n.texts().overview.checks)(fine, unknown)
+        (i18n.texts().overview().checks)(fine, unknown)
     };
     let list = move || {
         let found = model.findings.get();
@@ -57,7 +57,7 @@ fn row(run: &str, remark: &Remark, i18n: I18n) -> AnyView {
     let node = remark.node.as_ref();
     let link = node.map(|node| {
         let href = route::graph_href(run, Some(node));
-        view! { <a class="link" href=href>{i18n.texts().graph.title}</a> }
+        view! { <a class="link" href=href>{i18n.texts().titles().graph}</a> }
     });
     let record =
         (!remark.record.is_empty()).then(|| view! { <code>{remark.record.clone()}</code> });

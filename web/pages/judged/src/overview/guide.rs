@@ -1,4 +1,4 @@
-//! The guided diagnosis: what an expert would look at, in order, with what was found and the page to open next.
+//! Guided diagnosis: the topics of an expert's examination in order, each with its finding and the next page.
 
 use std::collections::BTreeSet;
 
@@ -29,7 +29,7 @@ struct Way {
     code: &'static str,
 }
 
-/// Statistics of the tensors of a training in `PyTorch`, with this program's own package.
+/// Statistics of the tensors of a training in `PyTorch`, with the package of this program.
 const WATCH: Way = Way {
     framework: "PyTorch",
     call: "run.watch(…)",
@@ -40,7 +40,7 @@ import trainscope
 run = trainscope.start("runs/name")
 run.watch(model, optimizer)"#,
 };
-/// Weights and gradients in full, where the server finds them, for a training in `PyTorch`.
+/// Weights and gradients in full, in files that the server finds, for a training in `PyTorch`.
 const PYTORCH: Way = Way {
     framework: "PyTorch",
     call: "save_file(…)",
@@ -75,7 +75,7 @@ for v, grad in zip(model.trainable_variables, grads):
 os.makedirs(f"{run}/dump", exist_ok=True)
 save_file(tensors, f"{run}/dump/step_{step}.safetensors")"#,
 };
-/// Statistics of the tensors of a training in Rust, with this program's own collector.
+/// Statistics of the tensors of a training in Rust, with the collector of this program.
 const RUST: Way = Way {
     framework: "Rust",
     call: "step.tensor(…)",
@@ -91,7 +91,7 @@ step.tensor("fc1.weight.grad", Role::Gradient, TensorView::of(&gradient, &[2, 3]
 // At the end:
 collector.finish();"#,
 };
-/// Kinds of records that only this program's own collectors, for Python and for Rust, put into event files.
+/// Kinds of records that only the collectors of this program, for Python and for Rust, write into event files.
 const OF_COLLECTOR: [&str; 4] = ["profile", "lineage", "statistics", "dumps"];
 
 /// A dump of a `MindSpore` training: its settings, and the variable that names them.
@@ -113,7 +113,7 @@ EOF
 export MINDSPORE_DUMP_CONFIG=$PWD/dump.json"#,
 };
 
-/// Ways to record the tensors of a training, by the files that it has written.
+/// Ways to record the tensors of a training, chosen by its files.
 fn recording(formats: &[&str], names: &[&str], kinds: &[&str]) -> &'static [Way] {
     let is_of_collector = || kinds.iter().any(|kind| OF_COLLECTOR.contains(kind));
     if formats.contains(&"mindspore_summary") {
@@ -130,27 +130,27 @@ fn recording(formats: &[&str], names: &[&str], kinds: &[&str]) -> &'static [Way]
     }
 }
 
-/// The card.
+/// Card of the diagnosis.
 pub(super) fn view(model: Model) -> AnyView {
     let i18n = use_i18n();
-    // All rows at once: they are few, and what does not differ is not touched.
+    // All rows are built at once: they are few, and equal nodes of the page stay untouched.
     let rows = move || {
         let found = model.findings.get();
         let rows = found
             .as_deref()
             .map(|found| &*found.guide)
             .unwrap_or_default();
-        let own = |topic: Topic| rows.iter().find(|own| own.topic == topic);
+        let row_of = |topic: Topic| rows.iter().find(|row| row.topic == topic);
         let shown = Topic::ALL.into_iter();
-        let shown = shown.filter(|topic| is_shown(model, *topic, own(*topic)));
-        let rows = shown.map(|topic| row(model, topic, own(topic), i18n));
+        let shown = shown.filter(|topic| is_shown(model, *topic, row_of(*topic)));
+        let rows = shown.map(|topic| row(model, topic, row_of(topic), i18n));
         rows.collect::<Vec<AnyView>>()
     };
     view! {
-        <section class="card guide" aria-label=i18n.text(|t| t.overview.guide)>
+        <section class="card guide" aria-label=i18n.text(|t| t.overview().guide)>
             <div class="head ruled">
-                <h2>{i18n.text(|t| t.overview.guide)}</h2>
-                <span class="micro ink3 cut grow">{i18n.text(|t| t.overview.guide_order)}</span>
+                <h2>{i18n.text(|t| t.overview().guide)}</h2>
+                <span class="micro ink3 cut grow">{i18n.text(|t| t.overview().guide_order)}</span>
                 {checks::view(model)}
             </div>
             <ol class="steps">{rows}</ol>
@@ -161,9 +161,9 @@ pub(super) fn view(model: Model) -> AnyView {
 }
 
 /// `true` if the row has content.
-fn is_shown(model: Model, topic: Topic, own: Option<&GuideRow>) -> bool {
+fn is_shown(model: Model, topic: Topic, row: Option<&GuideRow>) -> bool {
     let has = |kinds: &[&str]| kinds.iter().any(|kind| model.kind(kind) > 0);
-    let is_hit = || own.is_some_and(|own| own.state >= RowState::Note);
+    let is_hit = || row.is_some_and(|row| row.state >= RowState::Note);
     let info = model.info.get();
     let of_run = |read: fn(&Run) -> bool| info.as_deref().is_some_and(read);
     match topic {
@@ -173,14 +173,14 @@ fn is_shown(model: Model, topic: Topic, own: Option<&GuideRow>) -> bool {
         Topic::Input => has(&["images", "lineage"]) || is_hit(),
         Topic::Loss => of_run(|run| run.loss.is_some()) || is_hit(),
         Topic::Metric => of_run(|run| run.metric.is_some()) || is_hit(),
-        Topic::Speed => own.is_some_and(|own| own.state > RowState::Skipped),
+        Topic::Speed => row.is_some_and(|row| row.state > RowState::Skipped),
     }
 }
 
-fn row(model: Model, topic: Topic, own: Option<&GuideRow>, i18n: I18n) -> AnyView {
-    let (class, icon) = own.map_or(("ink3", IconName::Gone), |own| icon_of(own.state));
-    let finding = own.map(|own| finding(model, topic, own, i18n));
-    let link = next_page(model, topic, own, i18n);
+fn row(model: Model, topic: Topic, row: Option<&GuideRow>, i18n: I18n) -> AnyView {
+    let (class, icon) = row.map_or(("ink3", IconName::Gone), |row| icon_of(row.state));
+    let finding = row.map(|row| finding(model, topic, row, i18n));
+    let link = next_page(model, topic, row, i18n);
     let link = link.map(|(href, name)| view! { <a class="link" href=href>{name}</a> });
     view! {
         <li data-topic=topic as usize>
@@ -189,7 +189,7 @@ fn row(model: Model, topic: Topic, own: Option<&GuideRow>, i18n: I18n) -> AnyVie
                 <Icon name=icon size=14 />
             </span>
             <span class="t">
-                <b class="cut">{i18n.texts().overview.topics[topic as usize]}</b>
+                <b class="cut">{i18n.texts().overview().topics[topic as usize]}</b>
                 <span class="micro ink3 cut">{amount(model, topic, i18n)}</span>
             </span>
             <span class="f">{finding}</span>
@@ -211,7 +211,7 @@ const fn icon_of(state: RowState) -> (&'static str, IconName) {
 
 /// Amount of data examined.
 fn amount(model: Model, topic: Topic, i18n: I18n) -> String {
-    let texts = &i18n.texts().overview;
+    let texts = i18n.texts().overview();
     let judged = || {
         let found = model.findings.get();
         found.map_or(0, |found| found.judged.tensors)
@@ -255,9 +255,9 @@ fn amount(model: Model, topic: Topic, i18n: I18n) -> String {
     }
 }
 
-/// Finding of a row; an empty row names the data examined, never just "healthy".
-fn finding(model: Model, topic: Topic, own: &GuideRow, i18n: I18n) -> AnyView {
-    let texts = &i18n.texts().overview;
+/// Finding of a row. A row without hits names the examined data, not just "healthy".
+fn finding(model: Model, topic: Topic, row: &GuideRow, i18n: I18n) -> AnyView {
+    let texts = i18n.texts().overview();
     if topic == Topic::Recorded {
         return recorded(model, i18n);
     }
@@ -265,14 +265,14 @@ fn finding(model: Model, topic: Topic, own: &GuideRow, i18n: I18n) -> AnyView {
     match topic {
         Topic::Loss => parts.extend(ends(model, |run| run.loss.as_ref(), false, i18n)),
         Topic::Metric => parts.extend(ends(model, |run| run.metric.as_ref(), true, i18n)),
-        Topic::Hyperparameters if own.hits == 0 => {
+        Topic::Hyperparameters if row.hits == 0 => {
             parts.extend(model.info.get().as_deref().map(named));
         }
         _ => {}
     }
-    let hit = own.worst.as_ref().map(|hit| {
+    let hit = row.worst.as_ref().map(|hit| {
         let more =
-            (own.hits > 1).then(|| format!("{}{}", texts.comma, (texts.more_hits)(own.hits - 1)));
+            (row.hits > 1).then(|| format!("{}{}", texts.comma, (texts.more_hits)(row.hits - 1)));
         let before = (!parts.is_empty()).then_some(texts.semicolon);
         view! {
             {before}
@@ -280,8 +280,8 @@ fn finding(model: Model, topic: Topic, own: &GuideRow, i18n: I18n) -> AnyView {
             {more}
         }
     });
-    let remark = own.remark.as_ref().map(|remark| {
-        let before = (!parts.is_empty() || own.hits > 0).then_some(texts.semicolon);
+    let remark = row.remark.as_ref().map(|remark| {
+        let before = (!parts.is_empty() || row.hits > 0).then_some(texts.semicolon);
         view! {
             {before}
             <b>{i18n.words(&remark.sentence)}</b>
@@ -289,8 +289,8 @@ fn finding(model: Model, topic: Topic, own: &GuideRow, i18n: I18n) -> AnyView {
     });
     // The values of settings and metrics say more than the number of watchpoints.
     let is_value = matches!(topic, Topic::Hyperparameters | Topic::Metric);
-    if !is_value && !own.sentence.en.is_empty() {
-        parts.push(i18n.words(&own.sentence));
+    if !is_value && !row.sentence.en.is_empty() {
+        parts.push(i18n.words(&row.sentence));
     }
     view! {
         {parts.join(texts.semicolon)}
@@ -304,23 +304,23 @@ fn finding(model: Model, topic: Topic, own: &GuideRow, i18n: I18n) -> AnyView {
 fn notes_on_files(found: &Findings, texts: &OverviewTexts) -> Vec<String> {
     let mut notes = Vec::new();
     if !found.unread.is_empty() {
-        let types = found.unread.iter().map(|own| &*own.dtype);
+        let types = found.unread.iter().map(|tensor| &*tensor.dtype);
         let types: BTreeSet<&str> = types.collect();
         let types: Vec<&str> = types.into_iter().collect();
         notes.push((texts.unread)(found.unread.len() as u64, &types.join(", ")));
     }
-    for own in &found.shared {
-        notes.push((texts.shared)(own.files, &own.tensor, own.step));
+    for entry in &found.shared {
+        notes.push((texts.shared)(entry.files, &entry.tensor, entry.step));
     }
     notes
 }
 
 /// Recorded data, and the conditions that need more.
 fn recorded(model: Model, i18n: I18n) -> AnyView {
-    let texts = &i18n.texts().overview;
+    let texts = i18n.texts().overview();
     let found = model.findings.get();
     let about = found.iter().flat_map(|found| &found.about_files);
-    let about: Vec<String> = about.map(|own| i18n.words(own)).collect();
+    let about: Vec<String> = about.map(|words| i18n.words(words)).collect();
     let about = (!about.is_empty()).then(|| {
         view! {
             <b>{about.join(texts.gap)}</b>
@@ -341,12 +341,15 @@ fn recorded(model: Model, i18n: I18n) -> AnyView {
     let has_unread = !notes.is_empty();
     let open: Vec<String> = notes.into_iter().chain(open).collect();
     let info = model.info.get();
-    let is_damaged = model.findings.get().is_some_and(|own| own.damage.is_some());
+    let is_damaged = model
+        .findings
+        .get()
+        .is_some_and(|findings| findings.damage.is_some());
     let is_empty = info.as_deref().is_none_or(|run| run.kinds.is_empty());
     if is_damaged && is_empty {
         return texts.nothing_read.into_any();
     }
-    // Files that could not be read may hold them.
+    // Unreadable files may contain them.
     if tensors == 0 && !has_unread && !is_damaged {
         let files = info.as_deref().map_or(&[][..], |run| &run.files);
         let formats: Vec<&str> = files.iter().map(|file| &*file.format).collect();
@@ -367,7 +370,7 @@ fn recorded(model: Model, i18n: I18n) -> AnyView {
     let kinds: Vec<String> = kinds
         .iter()
         .map(|(kind, count)| {
-            let name = (i18n.texts().runs.kind)(kind);
+            let name = (i18n.texts().runs().kind)(kind);
             format!("{name} {}", format::count(*count))
         })
         .collect();
@@ -394,11 +397,11 @@ fn code_of(way: &'static Way, i18n: I18n) -> AnyView {
         " "
         <details class="record">
             <summary class="link">
-                {(texts.overview.record_with)(way.framework)} " " <code>{way.call}</code>
+                {(texts.overview().record_with)(way.framework)} " " <code>{way.call}</code>
             </summary>
             <div class="code">
                 <button type="button" class="btn" on:click=copy>
-                    {texts.record.copy}
+                    {texts.record().copy}
                 </button>
                 <pre>{way.code}</pre>
             </div>
@@ -407,7 +410,7 @@ fn code_of(way: &'static Way, i18n: I18n) -> AnyView {
     .into_any()
 }
 
-/// The first and the last value of a scalar, and the best one of a metric.
+/// First and last value of a scalar, and the best one of a metric.
 fn ends(
     model: Model,
     last: fn(&Run) -> Option<&LastValue>,
@@ -416,7 +419,7 @@ fn ends(
 ) -> Option<String> {
     let info = model.info.get();
     let last = last(info.as_deref()?)?;
-    let texts = &i18n.texts().overview;
+    let texts = i18n.texts().overview();
     let curves = model.curves.get();
     let Some(series) = curve_of(&curves, &last.tag) else {
         return Some(format::cell(last.value));
@@ -430,7 +433,7 @@ fn ends(
     Some(text)
 }
 
-/// The highest value and the first step it was reached at.
+/// Maximum finite value and the first step with it.
 fn best_of(series: &Series) -> Option<(f64, i64)> {
     let values = series
         .values
@@ -441,7 +444,7 @@ fn best_of(series: &Series) -> Option<(f64, i64)> {
     finite.reduce(|best, one| if one.0 > best.0 { one } else { best })
 }
 
-/// Next page to examine: that of the finding, else the curve.
+/// Next page to examine: the page of the finding, else the curve.
 fn next_page(
     model: Model,
     topic: Topic,
@@ -451,22 +454,27 @@ fn next_page(
     let run = model.run();
     if topic == Topic::Speed {
         let href = route::run_href(&run, route::RunPage::Profile);
-        return Some((href, i18n.texts().profile.title));
+        return Some((href, i18n.texts().titles().profile));
     }
-    let is_damaged = || model.findings.get().is_some_and(|own| own.damage.is_some());
+    let is_damaged = || {
+        model
+            .findings
+            .get()
+            .is_some_and(|findings| findings.damage.is_some())
+    };
     if topic == Topic::Recorded && is_damaged() {
-        return Some((route::files_href(&run), i18n.texts().overview.files));
+        return Some((route::files_href(&run), i18n.texts().overview().files));
     }
     let hit = row.and_then(|row| row.worst.as_ref());
     if let (Some(hit), false) = (hit, matches!(topic, Topic::Loss | Topic::Metric)) {
         let href = route::debugger_href(&run, "hit", &hit.key());
-        return Some((href, i18n.texts().debugger.title));
+        return Some((href, i18n.texts().titles().debugger));
     }
     let remark = row.and_then(|row| row.remark.as_ref());
-    if let Some(node) = remark.and_then(|own| own.node.as_deref()) {
+    if let Some(node) = remark.and_then(|remark| remark.node.as_deref()) {
         return Some((
             route::graph_href(&run, Some(node)),
-            i18n.texts().graph.title,
+            i18n.texts().titles().graph,
         ));
     }
     let info = model.info.get();
@@ -478,13 +486,13 @@ fn next_page(
     };
     let tag = &last?.tag;
     let href = route::scalars_href(&run, &[], Some(tag));
-    Some((href, i18n.texts().frame.scalars))
+    Some((href, i18n.texts().titles().scalars))
 }
 
 /// Most probable remedy.
 fn advice(model: Model, i18n: I18n) -> Option<AnyView> {
     let found = model.findings.get()?;
-    // It is beside the line of the program, where there is one.
+    // If the line of the program is shown, the advice is next to it.
     if program::source_of(&found).is_some() {
         return None;
     }
@@ -494,7 +502,7 @@ fn advice(model: Model, i18n: I18n) -> Option<AnyView> {
             <p class="adv">
                 <Icon name=IconName::Wand size=14 />
                 <span>
-                    <b>{i18n.texts().overview.most_likely}</b>
+                    <b>{i18n.texts().overview().most_likely}</b>
                     " "
                     {i18n.words(&words)}
                 </span>
@@ -504,14 +512,14 @@ fn advice(model: Model, i18n: I18n) -> Option<AnyView> {
     )
 }
 
-/// The advice on the first cause, else that on its watchpoint.
+/// Advice on the first cause, else that on its watchpoint.
 fn advice_of(found: &Findings) -> Option<trainscope_api::findings::Words> {
     let cause = found.first_cause.as_ref()?;
-    let own = found.watchpoints.get(cause.hit.watchpoint as usize);
-    let own = own.map(|own| own.advice.clone());
+    let watchpoint = found.watchpoints.get(cause.hit.watchpoint as usize);
+    let usual = watchpoint.map(|watchpoint| watchpoint.advice.clone());
     Some(cause.advice.clone())
         .filter(|words| !words.en.is_empty())
-        .or(own)
+        .or(usual)
         .filter(|words| !words.en.is_empty())
 }
 
@@ -526,9 +534,9 @@ mod tests {
             ways.map(|way| (way.framework, way.call))
                 .collect::<Vec<_>>()
         };
-        let own = recording(&["tfevents"], &["events.out.tfevents.1.vm.0"], &["profile"]);
-        let [python, rust] = own else {
-            panic!("{} ways", own.len());
+        let ways = recording(&["tfevents"], &["events.out.tfevents.1.vm.0"], &["profile"]);
+        let [python, rust] = ways else {
+            panic!("{} ways", ways.len());
         };
         assert!(python.code.contains("run.watch(model, optimizer)"));
         assert_eq!(rust.framework, "Rust");

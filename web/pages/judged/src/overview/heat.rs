@@ -1,4 +1,4 @@
-//! A small heat map of histograms over steps: every one in the same bins, each column on its own scale.
+//! Small heat map of histograms over steps. All share the bins; levels are relative to the fullest bin of a column.
 
 use serde::Deserialize;
 use trainscope_format::float;
@@ -11,7 +11,7 @@ pub(super) const FULLEST: u8 = 9;
 /// outermost bins.
 const WIDER: f64 = 8.0;
 
-/// As much of a histogram as is drawn; see [`trainscope_format::Histogram`].
+/// Drawn part of a histogram; see [`trainscope_format::Histogram`].
 #[derive(Clone, Debug, Default, Deserialize)]
 pub(super) struct Bins {
     step: i64,
@@ -46,9 +46,9 @@ pub(super) struct Heat {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct NotFinite {
     pub(super) step: i64,
-    /// Elements that are NaN.
+    /// Number of NaN elements.
     pub(super) nan: u64,
-    /// Elements that are infinite.
+    /// Number of infinite elements.
     pub(super) inf: u64,
 }
 
@@ -62,7 +62,7 @@ pub(super) struct Column {
 }
 
 impl Heat {
-    /// Lays histograms of one tag out.
+    /// Computes the heat map of the histograms of one tag.
     pub(super) fn new(tag: &str, records: &[Bins]) -> Self {
         let extents: Vec<(f64, f64)> = records.iter().filter_map(extent).collect();
         let mut widths: Vec<f64> = extents.iter().map(|one| one.1 - one.0).collect();
@@ -94,7 +94,7 @@ impl Heat {
     }
 }
 
-/// The bins that hold anything and have finite edges.
+/// Non-empty bins with finite edges: left, right, count.
 fn bins(histogram: &Bins) -> impl Iterator<Item = (f64, f64, f64)> {
     let edges = histogram.lefts.iter().zip(&histogram.rights);
     edges

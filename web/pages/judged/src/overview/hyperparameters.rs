@@ -1,11 +1,11 @@
-//! Hyper-parameters of a run as text, those that matter most first.
+//! Hyper-parameters of a run as text, the most important first.
 
 use trainscope_api::runs::Run;
 use trainscope_format::hparams::HparamValue;
 
 use trainscope_web_kit::format;
 
-/// Hyper-parameters that are named in the row.
+/// Maximum number of hyper-parameters named in the row.
 const NAMED: usize = 4;
 /// Substrings of the names of the most important hyper-parameters.
 const FIRST: [&str; 7] = [
@@ -18,7 +18,7 @@ const FIRST: [&str; 7] = [
     "loss",
 ];
 
-/// A few hyper-parameters, those that matter most first.
+/// A few hyper-parameters, the most important first.
 pub(super) fn named(run: &Run) -> String {
     let all = all(run).into_iter();
     let named = all
@@ -28,7 +28,7 @@ pub(super) fn named(run: &Run) -> String {
     named.join(" · ")
 }
 
-/// All hyper-parameters with their values as text, those that matter most first.
+/// All hyper-parameters with their values as text, the most important first.
 pub(super) fn all(run: &Run) -> Vec<(String, String)> {
     let rank = |name: &str| {
         let name = name.to_lowercase();
@@ -45,13 +45,13 @@ pub(super) fn all(run: &Run) -> Vec<(String, String)> {
     };
     let mut all = Vec::with_capacity(run.hparams.len());
     for wanted in 0..=FIRST.len() {
-        let own = run.hparams.iter().filter(|(name, _)| rank(name) == wanted);
-        all.extend(own.map(|(name, value)| (name.clone(), text(value))));
+        let ranked = run.hparams.iter().filter(|(name, _)| rank(name) == wanted);
+        all.extend(ranked.map(|(name, value)| (name.clone(), text(value))));
     }
     all
 }
 
-/// Four digits, without zeros at the end.
+/// Number with four digits, without trailing zeros.
 fn short(value: f64) -> String {
     let text = format::number(value, 4);
     if text.contains('.') && !text.contains('e') {

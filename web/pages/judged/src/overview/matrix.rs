@@ -12,10 +12,10 @@ use trainscope_web_kit::i18n::{I18n, use_i18n};
 use trainscope_web_kit::prelude::*;
 use trainscope_web_kit::route;
 
-/// Columns from one step number to the next.
+/// Distance between labelled columns.
 const LABELLED: usize = 4;
 
-/// The card.
+/// Card of the matrix.
 pub(super) fn view(model: Model) -> AnyView {
     let i18n = use_i18n();
     let is_wrong = Memo::new(move |_| {
@@ -23,7 +23,7 @@ pub(super) fn view(model: Model) -> AnyView {
         found.is_none_or(|found| found.first_cause.is_some())
     });
     let title = move || {
-        let texts = &i18n.texts().overview;
+        let texts = i18n.texts().overview();
         if is_wrong.get() {
             texts.onset
         } else {
@@ -34,7 +34,7 @@ pub(super) fn view(model: Model) -> AnyView {
         <section class="card onset-card" aria-label=title>
             <div class="head ruled">
                 <h2>{title}</h2>
-                <span class="micro ink3 cut">{i18n.text(|t| t.overview.onset_order)}</span>
+                <span class="micro ink3 cut">{i18n.text(|t| t.overview().onset_order)}</span>
             </div>
             <div class="body">
                 {move || model.onset.get().map(|onset| table(model, &onset, i18n))}
@@ -47,7 +47,7 @@ pub(super) fn view(model: Model) -> AnyView {
 
 fn table(model: Model, onset: &Onset, i18n: I18n) -> AnyView {
     let run = model.run();
-    // The hits of each tensor by step, in the order of what was found.
+    // Hits of each tensor by step. Hits of one step keep the order of the findings.
     let mut hits: BTreeMap<&str, Vec<(i64, String)>> = BTreeMap::new();
     let found = model.findings.get();
     for hit in found.iter().flat_map(|found| &found.hits) {
@@ -64,7 +64,7 @@ fn table(model: Model, onset: &Onset, i18n: I18n) -> AnyView {
         let text = if named.contains(&column) {
             view! { <span>{step}</span> }.into_any()
         } else {
-            // There is no room for each number; screen readers need none.
+            // Not every number has room; screen readers get all.
             view! { <small class="sr-only">{step}</small> }.into_any()
         };
         view! { <th class:now=is_now aria-current=is_now.then_some("true")>{text}</th> }
@@ -72,7 +72,7 @@ fn table(model: Model, onset: &Onset, i18n: I18n) -> AnyView {
     let rows = onset
         .rows
         .iter()
-        .map(|own| row(own, onset, hits.get(own.name.as_str()), i18n));
+        .map(|entry| row(entry, onset, hits.get(entry.name.as_str()), i18n));
     view! {
         <table class="onset" data-part="map">
             <thead>
@@ -87,7 +87,7 @@ fn table(model: Model, onset: &Onset, i18n: I18n) -> AnyView {
     .into_any()
 }
 
-/// Columns whose step is written: that of the cause, and others that leave room.
+/// Labelled columns: that of the cause, and every [`LABELLED`]th one from there.
 fn label_columns(onset: &Onset) -> Vec<usize> {
     let from = onset.column.unwrap_or(onset.steps.len().saturating_sub(1));
     let columns = 0..onset.steps.len();
@@ -96,13 +96,13 @@ fn label_columns(onset: &Onset) -> Vec<usize> {
         .collect()
 }
 
-fn row(own: &Row, onset: &Onset, hits: Option<&Vec<(i64, String)>>, i18n: I18n) -> AnyView {
-    let is_cause = onset.tensor.as_deref() == Some(&own.name);
-    let cells = own.cells.iter().zip(&onset.steps).enumerate();
+fn row(row: &Row, onset: &Onset, hits: Option<&Vec<(i64, String)>>, i18n: I18n) -> AnyView {
+    let is_cause = onset.tensor.as_deref() == Some(&row.name);
+    let cells = row.cells.iter().zip(&onset.steps).enumerate();
     let cells = cells.map(|(column, (cell, step))| {
         let is_first = is_cause && onset.column == Some(column);
         let says = says(cell, onset.measured.as_ref(), i18n);
-        let text = (i18n.texts().overview.cell)(&own.name, &format::integer(*step), &says);
+        let text = (i18n.texts().overview().cell)(&row.name, &format::integer(*step), &says);
         let mark = view! {
             <i
                 class=class(cell)
@@ -122,14 +122,14 @@ fn row(own: &Row, onset: &Onset, hits: Option<&Vec<(i64, String)>>, i18n: I18n) 
         let inner = match hit {
             Some((_, href)) => {
                 let href = href.clone();
-                // The row's name leads by keyboard; a hundred cells would only be in the way.
+                // The keyboard reaches the link of the row's name; links of a hundred cells would slow it down.
                 view! { <a href=href tabindex="-1" aria-label=text.clone()>{mark}</a> }.into_any()
             }
             None => mark.into_any(),
         };
         view! { <td title=text>{inner}</td> }
     });
-    let name = own.name.clone();
+    let name = row.name.clone();
     let first = hits.and_then(|hits| hits.first()).map(|hit| hit.1.clone());
     let name = match first {
         Some(href) => view! { <a href=href><bdi>{name}</bdi></a> }.into_any(),
@@ -137,7 +137,7 @@ fn row(own: &Row, onset: &Onset, hits: Option<&Vec<(i64, String)>>, i18n: I18n) 
     };
     view! {
         <tr class:now=is_cause aria-current=is_cause.then_some("true")>
-            <th scope="row" title=own.name.clone()>{name}</th>
+            <th scope="row" title=row.name.clone()>{name}</th>
             {cells.collect_view()}
         </tr>
     }
@@ -173,7 +173,7 @@ fn class(cell: &Cell) -> String {
     }
 }
 
-/// The first of its kind in a row is marked, so that colour does not say it alone.
+/// Sign of the first cell of its kind in a row: the state is not shown by colour alone.
 fn mark(cell: &Cell) -> &'static str {
     match cell.state {
         State::Nan if cell.is_first => "×",
@@ -196,7 +196,7 @@ fn says(cell: &Cell, measured: Option<&Quantity>, i18n: I18n) -> String {
         })
     };
     match cell.state {
-        State::Missing => i18n.texts().overview.no_record.to_owned(),
+        State::Missing => i18n.texts().overview().no_record.to_owned(),
         State::Nan => format!("NaN ×{}", format::count(seen.nan)),
         State::Inf => format!("±∞ ×{}", format::count(seen.inf)),
         State::Measured(_) => quantity().unwrap_or_default(),
@@ -205,23 +205,23 @@ fn says(cell: &Cell, measured: Option<&Quantity>, i18n: I18n) -> String {
     }
 }
 
-/// The states that the map has.
+/// Legend of the states in the map.
 fn legend(onset: Option<&Onset>, is_wrong: bool, i18n: I18n) -> AnyView {
-    let texts = &i18n.texts().overview;
+    let texts = i18n.texts().overview();
     let has = |is_it: fn(State) -> bool| {
         let cells = onset
             .into_iter()
-            .flat_map(|own| &own.rows)
+            .flat_map(|onset| &onset.rows)
             .flat_map(|row| &row.cells);
         cells.map(|cell| cell.state).any(is_it)
     };
-    let measured = onset.and_then(|own| own.measured.as_ref());
+    let measured = onset.and_then(|onset| onset.measured.as_ref());
     let measured = measured.filter(|_| has(|state| matches!(state, State::Measured(_))));
-    let measured = measured.map(|own| {
-        let name = i18n.words(&own.name);
+    let measured = measured.map(|quantity| {
+        let name = i18n.words(&quantity.name);
         let is_near = has(|state| matches!(state, State::Measured(level) if level < BEYOND));
         let [near, beyond] = texts.limit_parts;
-        let threshold = own.threshold.clone();
+        let threshold = quantity.threshold.clone();
         view! {
             <span class="measure">
                 {name} ":"

@@ -1,4 +1,4 @@
-//! The quantity that the rule of the first cause has measured, for the cells of the map.
+//! Quantity measured by the rule of the first cause, for the cells of the map.
 
 use trainscope_api::findings::{Findings, Hit, Words};
 use trainscope_format::digits::Operator;
@@ -6,7 +6,7 @@ use trainscope_format::tensor::TensorStats;
 
 use super::cell::{Cell, State};
 
-/// Parts of the limit from which a value is drawn: a quarter, half, the limit, four times the limit.
+/// Lower bounds of the levels, as multiples of the limit.
 const PARTS: [f64; 4] = [0.25, 0.5, 1.0, 4.0];
 /// Level of a value beyond its limit.
 pub(super) const BEYOND: u8 = 3;
@@ -14,41 +14,49 @@ pub(super) const BEYOND: u8 = 3;
 /// A measured quantity with its limit.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Quantity {
-    /// Name of the quantity; of rules without one the title of the watchpoint.
+    /// Name of the quantity, or the title of the watchpoint if the rule has none.
     pub(super) name: Words,
     /// Operator and limit: `< 1e−7`; may be empty.
     pub(super) threshold: String,
     condition: String,
-    /// Parameter that limits it.
+    /// Name of the limiting parameter.
     parameter: String,
     limit: Option<(Operator, f64)>,
-    /// `true` if the rule is about tensors of every role, so that all rows can be compared.
+    /// `true` if the rule is about tensors of every role: all rows can be compared.
     is_of_all: bool,
 }
 
 impl Quantity {
-    /// The one of the first cause; `None` where it is about NaN or infinities.
+    /// Quantity of the first cause; `None` if the cause is NaN or infinities.
     pub(super) fn of(findings: &Findings) -> Option<Self> {
         let hit = &findings.first_cause.as_ref()?.hit;
         let watched = findings.watchpoints.get(hit.watchpoint as usize);
-        // They have states of their own.
-        if watched.is_some_and(|own| own.finds_not_finite) {
+        // NaN and infinities have separate states.
+        if watched.is_some_and(|watchpoint| watchpoint.finds_not_finite) {
             return None;
         }
         let first = hit.measures.first();
-        let title = || watched.map(|own| own.title.clone()).unwrap_or_default();
-        let limited = first.filter(|own| own.limit.is_some());
+        let title = || {
+            watched
+                .map(|watchpoint| watchpoint.title.clone())
+                .unwrap_or_default()
+        };
+        let limited = first.filter(|measure| measure.limit.is_some());
         Some(Self {
-            name: limited.map_or_else(title, |own| own.quantity.clone()),
-            threshold: limited.map(|own| own.threshold.clone()).unwrap_or_default(),
+            name: limited.map_or_else(title, |measure| measure.quantity.clone()),
+            threshold: limited
+                .map(|measure| measure.threshold.clone())
+                .unwrap_or_default(),
             condition: hit.condition.clone(),
-            parameter: first.map(|own| own.name.clone()).unwrap_or_default(),
-            limit: limited.and_then(|own| Some((own.operator, own.limit?.0))),
-            is_of_all: watched.is_some_and(|own| own.target == "tensor"),
+            parameter: first
+                .map(|measure| measure.name.clone())
+                .unwrap_or_default(),
+            limit: limited.and_then(|measure| Some((measure.operator, measure.limit?.0))),
+            is_of_all: watched.is_some_and(|watchpoint| watchpoint.target == "tensor"),
         })
     }
 
-    /// The quantity of a tensor, where its statistics tell it.
+    /// Value of the quantity, if the statistics of the tensor contain it.
     fn read(&self, stats: &TensorStats) -> Option<f64> {
         match &*self.parameter {
             "zero_percentage_ge" => Some(stats.zero as f64 / stats.count.max(1) as f64 * 100.0),
@@ -57,7 +65,7 @@ impl Quantity {
         }
     }
 
-    /// 0 to 4: far from the limit to far beyond it.
+    /// Level from 0 (far from the limit) to 4 (far beyond it).
     fn level(&self, value: f64) -> u8 {
         let Some((operator, limit)) = self.limit else {
             return BEYOND;
@@ -83,16 +91,16 @@ impl Quantity {
         stats: &[Option<TensorStats>],
         hits: &[&Hit],
     ) {
-        let own: Vec<&&Hit> = hits
+        let matching: Vec<&&Hit> = hits
             .iter()
             .filter(|hit| hit.condition == self.condition)
             .collect();
-        let is_comparable = self.is_of_all || !own.is_empty();
+        let is_comparable = self.is_of_all || !matching.is_empty();
         for (index, (cell, step)) in cells.iter_mut().zip(steps).enumerate() {
             if matches!(cell.state, State::Nan | State::Inf) {
                 continue;
             }
-            let hit = own
+            let hit = matching
                 .iter()
                 .find(|hit| (hit.step..=hit.last_step).contains(step));
             let found = hit.and_then(|hit| Some(hit.measures.first()?.value.0));

@@ -1,4 +1,4 @@
-//! Data of the page: requested in rounds, again when the run has grown, and updated only where they differ.
+//! Data of the page: requested in rounds, again when the run has grown. Only changed values are updated.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -25,17 +25,17 @@ use trainscope_web_kit::state::use_app_state;
 
 mod recorded;
 
-/// A round begins at least so long after the one before.
+/// Pause between two rounds.
 const PAUSE: Duration = Duration::from_secs(2);
-/// Points of a curve: about two a pixel.
+/// Points of a curve: about two per pixel.
 const POINTS: usize = 480;
-/// Rounds in which a point of ten billion is found in buckets of that many.
-const MOST_LOOKS: usize = 5;
+/// Maximum number of requests to find a point: enough for ten billion points in [`POINTS`] buckets.
+const MAX_LOOKS: usize = 5;
 /// Columns of the heat map.
 const HISTOGRAMS: usize = 32;
-/// Scalars that have a row in the matrix beside the loss.
+/// Maximum number of scalars with hits in the matrix, in addition to loss and metric.
 const HIT_SCALARS: usize = 2;
-/// Types of operations that are counted.
+/// Maximum number of listed operation types.
 const TYPES: usize = 4;
 
 /// The elements of a tensor by class, at a step.
@@ -59,7 +59,7 @@ pub(super) struct Newest {
 pub(super) struct GraphSize {
     #[serde(rename = "total_nodes")]
     pub(super) nodes: u64,
-    /// The commonest types of operations.
+    /// Most common types of operations.
     types: Vec<OfType>,
 }
 
@@ -70,14 +70,14 @@ struct OfType {
 }
 
 impl GraphSize {
-    /// The commonest types of operations with how many there are.
+    /// Most common types of operations with their counts.
     pub(super) fn commonest(self) -> Vec<(String, u64)> {
         let types = self.types.into_iter().take(TYPES);
         types.map(|one| (one.op_type, one.nodes)).collect()
     }
 }
 
-/// Curves by their tags; of each its first point, and of the metric its best one, are there as recorded.
+/// Curves by tag. The first point of each, and the best point of the metric, are exact.
 pub(super) type Curves = Vec<(String, Series)>;
 
 pub(super) fn curve_of<'a>(curves: &'a Curves, tag: &str) -> Option<&'a Series> {
@@ -85,7 +85,7 @@ pub(super) fn curve_of<'a>(curves: &'a Curves, tag: &str) -> Option<&'a Series> 
     curve.map(|curve| &curve.1)
 }
 
-/// The commonest first.
+/// Sorts by descending count.
 pub(super) fn by_count(mut counted: Vec<(String, u64)>) -> Vec<(String, u64)> {
     counted.sort_by_key(|one| std::cmp::Reverse(one.1));
     counted
@@ -98,26 +98,26 @@ pub(super) struct Model {
     pub(super) tags: Memo<Option<Arc<TagList>>>,
     /// The run in the list of runs.
     pub(super) info: Memo<Option<Arc<Run>>>,
-    /// `None` before the first answer, as all that follow.
+    /// `None` before the first answer, like the fields below.
     pub(super) findings: RwSignal<Option<Arc<Findings>>>,
     pub(super) curves: RwSignal<Arc<Curves>>,
     pub(super) onset: RwSignal<Option<Arc<Onset>>>,
     pub(super) tensor: RwSignal<Option<Arc<TensorAt>>>,
-    /// Names of tensors, for where none can stand for all.
+    /// Names of tensors, listed if the elements of none are loaded.
     pub(super) tensors: RwSignal<Vec<String>>,
     pub(super) heat: RwSignal<Option<Arc<Heat>>>,
     pub(super) picture: RwSignal<Option<Newest>>,
     pub(super) text: RwSignal<Option<Newest>>,
     pub(super) graph: RwSignal<Option<GraphSize>>,
     pub(super) program: RwSignal<Option<Arc<ProgramFacts>>>,
-    /// `true` once the judgement and the matrix are known, on which the places of everything below the verdict depend.
+    /// `true` once judgement and matrix are known: the places of everything below the verdict depend on them.
     pub(super) is_known: RwSignal<bool>,
     is_busy: StoredValue<bool>,
     again: StoredValue<bool>,
 }
 
 impl Model {
-    /// Begins to ask.
+    /// Creates the state and starts the requests.
     pub(super) fn new(run: String) -> Self {
         let state = use_app_state();
         let version = use_live().run_version(&run);
@@ -162,7 +162,7 @@ impl Model {
         count.unwrap_or(0)
     }
 
-    /// One round at a time; what changes meanwhile leads to one more.
+    /// Starts a round unless one is running. Changes meanwhile start one more.
     fn ask(self) {
         if self.is_busy.get_value() {
             self.again.set_value(true);
@@ -190,7 +190,7 @@ impl Model {
         });
     }
 
-    /// Shows what follows the verdict, unless the run is still waiting for it.
+    /// Shows the parts below the verdict, unless the run still waits for it.
     fn show(self) {
         let found = self.findings.try_get_untracked().flatten();
         if found.is_some_and(|found| found.state != JudgementState::Waiting) {
@@ -250,7 +250,7 @@ impl Model {
     }
 }
 
-/// Changes a signal of a page that is still there, and only if the value is another one.
+/// Sets a signal if the value differs. Ignored if the page was left.
 pub(super) fn put<T: PartialEq + Send + Sync + 'static>(signal: RwSignal<T>, value: T) {
     signal.maybe_update(|old| {
         let is_other = *old != value;
@@ -303,7 +303,7 @@ fn last(run: &str, tag: &Tag) -> RecordsQuery {
     }
 }
 
-/// The loss, the metric, and the first scalars that were hit.
+/// Requests the curves of the loss, the metric, and the first scalars with hits.
 async fn curves(
     info: &Run,
     findings: &Findings,
@@ -324,7 +324,7 @@ async fn curves(
         }
     }
     if wanted.is_empty() {
-        // Any tag, so that the card is not empty.
+        // Any tag: the card should not be empty.
         let first = of_kind(tags, Kind::Scalars).next();
         wanted.extend(first.map(|tag| (tag.tag.as_str(), tag.rank)));
     }
@@ -358,10 +358,10 @@ async fn curves(
     Ok(Arc::new(curves))
 }
 
-/// The entry of a series in which something is.
+/// Selects an entry of a series by index.
 type Pick = fn(&Series) -> Option<usize>;
 
-/// The first entry that holds the greatest finite value.
+/// Index of the first entry with the maximum finite value.
 fn best_at(series: &Series) -> Option<usize> {
     let greatest = if series.cut {
         &series.max
@@ -374,15 +374,15 @@ fn best_at(series: &Series) -> Option<usize> {
     best.map(|(at, _)| at)
 }
 
-/// Step and value of a point that a bucket hides, which only says its last: asked for in ever smaller buckets. `None` if
-/// `series` has no buckets.
+/// Requests step and value of a point inside a bucket, in ever smaller buckets: a bucket holds only its last point.
+/// `None` if `series` has no buckets.
 async fn exactly(
     key: SeriesKey,
     series: &Series,
     pick: Pick,
 ) -> Result<Option<(i64, f64)>, ClientError> {
     let mut seen = Some(series.clone()).filter(|series| series.cut);
-    for _ in 0..MOST_LOOKS {
+    for _ in 0..MAX_LOOKS {
         let Some(series) = seen else { break };
         let Some(at) = pick(&series) else { break };
         let step = series.steps.get(at).copied();
@@ -403,7 +403,8 @@ async fn exactly(
     Ok(None)
 }
 
-/// Puts a point in front of the rest of its bucket, whose bounds it has; the first of all has its own.
+/// Inserts a point before its bucket, with the bounds of the bucket. The first point of a series has its value as
+/// bounds.
 fn put_in(series: &mut Series, (step, value): (i64, f64)) {
     let at = series.steps.partition_point(|other| *other < step);
     series.steps.insert(at, step);
@@ -415,7 +416,8 @@ fn put_in(series: &mut Series, (step, value): (i64, f64)) {
     }
 }
 
-/// Of the first weight that was hit and has histograms, else of the first tensor that was, else of the first weight.
+/// Tag of the shown histogram: the first weight with a hit, else the first tensor with a hit, else the first weight,
+/// else the first tag.
 fn histogram_tag<'a>(findings: &Findings, tags: &'a TagList) -> Option<&'a Tag> {
     let all = || of_kind(tags, Kind::Histograms);
     let is_weight = |tag: &&Tag| tag.tag.contains("weight") || tag.tag.contains("kernel");
@@ -431,7 +433,7 @@ fn histogram_tag<'a>(findings: &Findings, tags: &'a TagList) -> Option<&'a Tag> 
         .or_else(|| all().next())
 }
 
-/// Records without what this page does not show: code that reads them whole is a tenth of the page.
+/// Records limited to the fields of this page: code for all fields would be a tenth of its size.
 #[derive(Deserialize)]
 struct ShortRecords<T> {
     records: Vec<T>,

@@ -1,4 +1,4 @@
-//! The matrix of tensors × recorded steps around the first cause: which steps, which rows, what each cell shows.
+//! Matrix of tensors × recorded steps around the first cause: choice of steps and rows, and the state of each cell.
 
 use trainscope_api::distributions;
 use trainscope_api::scalars::{NonFiniteClass, Series};
@@ -6,13 +6,13 @@ use trainscope_api::scalars::{NonFiniteClass, Series};
 use super::cell::{Cell, CellStats, State};
 use super::measured::Quantity;
 
-/// Columns of the matrix.
+/// Maximum number of columns.
 pub(super) const COLUMNS: usize = 16;
-/// Rows of the matrix.
+/// Maximum number of rows.
 pub(super) const ROWS: usize = 11;
-/// Columns before that of the first cause, where there are as many.
+/// Maximum number of columns before that of the first cause.
 const BEFORE: usize = 10;
-/// From these multiples of what it was at first the range of a tensor is drawn as growing, more and more.
+/// Lower bounds of the growth levels, as multiples of the first magnitudes.
 const GROWTH: [f64; 4] = [4.0, 16.0, 256.0, 65_536.0];
 
 /// A row of the matrix.
@@ -20,16 +20,16 @@ const GROWTH: [f64; 4] = [4.0, 16.0, 256.0, 65_536.0];
 pub(super) struct Row {
     /// Name of the tensor or scalar.
     pub(super) name: String,
-    /// As many as there are columns.
+    /// One for each column.
     pub(super) cells: Vec<Cell>,
 }
 
-/// The matrix.
+/// Matrix of tensors × steps.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Onset {
     /// The step of each column.
     pub(super) steps: Vec<i64>,
-    /// The column of the first cause: its step.
+    /// Index of the column of the first cause.
     pub(super) column: Option<usize>,
     /// The tensor of the first cause.
     pub(super) tensor: Option<String>,
@@ -40,7 +40,7 @@ pub(super) struct Onset {
 }
 
 impl Onset {
-    /// Takes rows away that show nothing and were not hit: they are context of NaN and infinities alone.
+    /// Removes rows without hits that show only finite or missing cells, unless the matrix has NaN or infinities.
     pub(super) fn leave_out_plain(&mut self, is_hit: impl Fn(&str) -> bool) {
         let is_plain = |cell: &Cell| matches!(cell.state, State::Missing | State::Finite);
         let mut cells = self.rows.iter().flat_map(|row| &row.cells);
@@ -51,7 +51,7 @@ impl Onset {
         }
     }
 
-    /// True if there is more to see than finite cells: NaN, infinities, growth, or a row of the first cause.
+    /// `true` if there is more to see than finite cells: NaN, infinities, growth, or a row of the first cause.
     pub(super) fn shows_anything(&self) -> bool {
         let mut cells = self.rows.iter().flat_map(|row| &row.cells);
         let is_plain = |cell: &Cell| matches!(cell.state, State::Missing | State::Finite);
@@ -64,7 +64,7 @@ impl Onset {
     }
 }
 
-/// All recorded steps with that of the first cause, at which only a scalar may have been recorded.
+/// Adds the step of the first cause to the recorded steps: only a scalar may have been recorded there.
 pub(super) fn with_cause(mut steps: Vec<i64>, cause: Option<i64>) -> Vec<i64> {
     if let Some(cause) = cause
         && let Err(at) = steps.binary_search(&cause)
@@ -74,7 +74,7 @@ pub(super) fn with_cause(mut steps: Vec<i64>, cause: Option<i64>) -> Vec<i64> {
     steps
 }
 
-/// The columns among all recorded steps: some before `cause` and some after it, or the last ones.
+/// Columns among all recorded steps: some before `cause` and some after it, or the last ones.
 pub(super) fn columns(steps: &[i64], cause: Option<i64>) -> &[i64] {
     let last = steps.len().saturating_sub(COLUMNS);
     let first = match cause {
@@ -87,7 +87,7 @@ pub(super) fn columns(steps: &[i64], cause: Option<i64>) -> &[i64] {
     &steps[first..(first + COLUMNS).min(steps.len())]
 }
 
-/// The rows: tensors of hits in their order, then `others` in theirs, each once, as many as fit.
+/// Names of the rows: known tensors of hits, then `others`, without duplicates, at most [`ROWS`].
 pub(super) fn rows<'a>(
     hits: impl Iterator<Item = &'a str>,
     others: impl Iterator<Item = &'a str> + Clone,
@@ -105,7 +105,7 @@ pub(super) fn rows<'a>(
     rows
 }
 
-/// The cells of a row from what is known at each column.
+/// Cells of a row from the data at each column.
 pub(super) fn cells(seen: &[Option<CellStats>]) -> Vec<Cell> {
     let sizes = seen.iter().flatten().filter_map(|seen| seen.largest);
     let usual = sizes.filter(|size| *size > 0.0).take(3).fold(0.0, f64::max);
@@ -145,7 +145,7 @@ pub(super) fn of_series(series: &Series, steps: &[i64]) -> Vec<Option<CellStats>
     let mut after = None;
     let mut seen = Vec::with_capacity(steps.len());
     for &step in steps {
-        // Before the first column only its own step counts.
+        // The first column covers only its step.
         let from = after.map_or(step, |before: i64| before.saturating_add(1));
         after = Some(step);
         let entries = series.steps.partition_point(|at| *at < from)
@@ -165,7 +165,7 @@ pub(super) fn of_series(series: &Series, steps: &[i64]) -> Vec<Option<CellStats>
         let sizes = entries.filter_map(|index| {
             let edge = |list: &[f64]| list.get(index).copied().unwrap_or(f64::NAN).abs();
             let value = series.values.get(index)?.abs();
-            // `max` leaves NaN out.
+            // `max` ignores NaN.
             Some(value.max(edge(&series.min)).max(edge(&series.max)))
         });
         let largest = sizes.filter(|size| size.is_finite()).reduce(f64::max);
@@ -185,8 +185,8 @@ pub(super) fn of_histograms(rows: &[distributions::Row], steps: &[i64]) -> Vec<O
     for &step in steps {
         let from = after.map_or(step, |before: i64| before.saturating_add(1));
         after = Some(step);
-        let own = rows.iter().filter(|row| (from..=step).contains(&row.step));
-        seen.push(own.fold(None, |before: Option<CellStats>, row| {
+        let covered = rows.iter().filter(|row| (from..=step).contains(&row.step));
+        seen.push(covered.fold(None, |before: Option<CellStats>, row| {
             let before = before.unwrap_or_default();
             let ends = row
                 .percentiles

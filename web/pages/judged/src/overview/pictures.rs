@@ -1,4 +1,4 @@
-//! The pictures in the cards: the curve of the loss, and the heat map of a histogram.
+//! Pictures in the cards: the curve of the loss, and the heat map of a histogram.
 
 use std::sync::Arc;
 
@@ -13,7 +13,7 @@ use trainscope_web_kit::i18n::use_i18n;
 use trainscope_web_kit::prelude::*;
 use trainscope_web_kit::run_colour::use_run_colours;
 
-/// The curve of the first scalar that was asked for: the loss, if there is one.
+/// Curve of the first requested scalar: the loss, if recorded.
 pub(super) fn curve(model: Model) -> AnyView {
     let i18n = use_i18n();
     let palette = use_palette();
@@ -40,7 +40,7 @@ pub(super) fn curve(model: Model) -> AnyView {
         let curves = model.curves.get();
         curves.first().map_or_else(String::new, |(tag, series)| {
             let last = series.values.last().copied().unwrap_or(f64::NAN);
-            (i18n.texts().overview.curve)(tag, &format::cell(last))
+            (i18n.texts().overview().curve)(tag, &format::cell(last))
         })
     });
     let events = ChartEvents {
@@ -63,7 +63,7 @@ pub(super) fn curve(model: Model) -> AnyView {
     .into_any()
 }
 
-/// Largest number of histograms that is too small for a heat map: the last one is drawn as bars.
+/// Maximum number of histograms for which the last one is drawn as bars. With more, a heat map is drawn.
 const FEW: usize = 3;
 
 /// The last histogram with finite values as bars, with values from left to right.
@@ -76,11 +76,11 @@ fn bars(heat: &Heat) -> Option<AnyView> {
         let height = f64::from(*level) / full * BINS as f64;
         view! { <rect x=bin y=BINS as f64 - height width="0.9" height=height /> }
     });
-    let label = (i18n.texts().overview.heat)(&heat.tag, 1);
+    let label = (i18n.texts().overview().heat)(&heat.tag, 1);
     let step = heat
         .steps
         .get(filled)
-        .map(|step| format!("{} {}", i18n.texts().frame.step, format::integer(*step)));
+        .map(|step| format!("{} {}", i18n.texts().frame().step, format::integer(*step)));
     let view = view! {
         <div class="heat few">
             <svg viewBox=format!("0 0 {BINS} {BINS}") preserveAspectRatio="none" role="img" aria-label=label>
@@ -96,14 +96,14 @@ fn bars(heat: &Heat) -> Option<AnyView> {
     Some(view.into_any())
 }
 
-/// The picture of a histogram, after a sentence if the newest record has no finite value.
+/// Picture of a histogram, after a sentence if the newest record has no finite value.
 pub(super) fn histogram(heat: &Heat) -> AnyView {
     let i18n = use_i18n();
-    let sentence = heat.not_finite.map(|own| {
-        let all = format::count(own.nan + own.inf);
-        let step = format::integer(own.step);
-        let none_finite = i18n.texts().overview.none_finite;
-        let text = none_finite(&all, own.nan > 0, own.inf > 0, &step);
+    let sentence = heat.not_finite.map(|newest| {
+        let all = format::count(newest.nan + newest.inf);
+        let step = format::integer(newest.step);
+        let none_finite = i18n.texts().overview().none_finite;
+        let text = none_finite(&all, newest.nan > 0, newest.inf > 0, &step);
         view! { <p class="small err">{text}</p> }
     });
     let picture = if heat.columns.len() > FEW {
@@ -135,7 +135,7 @@ fn heat_map(heat: &Heat) -> AnyView {
             {bad}
         }
     });
-    let label = (i18n.texts().overview.heat)(&heat.tag, heat.steps.len() as u64);
+    let label = (i18n.texts().overview().heat)(&heat.tag, heat.steps.len() as u64);
     let step = |step: Option<&i64>| step.map(|step| format::integer(*step));
     let first = step(heat.steps.first());
     let last = step(heat.steps.last().filter(|_| columns > 1));

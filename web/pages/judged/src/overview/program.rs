@@ -1,6 +1,7 @@
-//! The program: what the collector has seen of model, optimizer, loss, data and modes, and what the rules say of each.
+//! Cards about the program: recorded facts about model, optimizer, loss, data and modes, with the results of their
+//! rules.
 //!
-//! The card is there if facts were recorded.
+//! They are shown if facts were recorded.
 
 mod chain;
 mod probes;
@@ -19,7 +20,7 @@ use trainscope_web_kit::prelude::*;
 
 use texts::{Both, TEXTS};
 
-/// The columns of the card: the description of a part, and the results of the rules over it below.
+/// Columns of the card: the description of a part, with the results of its rules below.
 const COLUMNS: [(ProgramPart, Both); 5] = [
     (ProgramPart::Model, TEXTS.model),
     (ProgramPart::Optimizer, TEXTS.optimizer),
@@ -34,7 +35,7 @@ pub(super) fn source_of(found: &Findings) -> Option<&SourceLine> {
     (!source.excerpt.is_empty()).then_some(source)
 }
 
-/// The line of the first cause with what to do; nothing if no line is known.
+/// Card with the line of the first cause and the advice; nothing if the line is unknown.
 pub(super) fn cause(model: Model) -> AnyView {
     let i18n = use_i18n();
     let card = move || {
@@ -43,7 +44,7 @@ pub(super) fn cause(model: Model) -> AnyView {
         let advice = found
             .first_cause
             .as_ref()
-            .map(|own| i18n.words(&own.advice));
+            .map(|cause| i18n.words(&cause.advice));
         Some(view! {
             <div class="at-line" data-part="cause">
                 <section class="card">
@@ -78,7 +79,9 @@ pub(super) fn view(model: Model) -> AnyView {
 }
 
 fn card(facts: &ProgramFacts, findings: Option<&Findings>, i18n: I18n) -> AnyView {
-    let remarks = findings.map(|own| &*own.remarks).unwrap_or_default();
+    let remarks = findings
+        .map(|findings| &*findings.remarks)
+        .unwrap_or_default();
     let is_found = |remark: &&Remark| remark.part.is_some() && remark.state >= RemarkState::Fault;
     let found = remarks.iter().filter(is_found).count();
     let environment = facts.facts.iter().find(|fact| fact.kind == "environment");
@@ -86,7 +89,7 @@ fn card(facts: &ProgramFacts, findings: Option<&Findings>, i18n: I18n) -> AnyVie
     let columns = COLUMNS.iter().map(|(part, title)| {
         let rows = facts.description.iter().filter(|row| row.part == *part);
         let described = rows.map(|row| figure(row, i18n)).collect();
-        let results = remarks.iter().filter(|own| own.part == Some(*part));
+        let results = remarks.iter().filter(|remark| remark.part == Some(*part));
         column(*title, described, &results.collect::<Vec<&Remark>>(), i18n)
     });
     view! {
@@ -120,7 +123,7 @@ fn figure(row: &ProgramRow, i18n: I18n) -> AnyView {
         }
         .into_any(),
         Some(value) => view! {
-            <dt title=row.source.as_ref().map(|own| own.file.clone())>{name}</dt>
+            <dt title=row.source.as_ref().map(|source| source.file.clone())>{name}</dt>
             <dd>{i18n.words(value)}</dd>
         }
         .into_any(),
@@ -128,15 +131,18 @@ fn figure(row: &ProgramRow, i18n: I18n) -> AnyView {
 }
 
 fn column(title: Both, described: Vec<AnyView>, rows: &[&Remark], i18n: I18n) -> AnyView {
-    let (class, icon) = checks::sign(state_of(rows.iter().map(|own| own.state)));
+    let (class, icon) = checks::sign(state_of(rows.iter().map(|remark| remark.state)));
     let (unjudged, judged): (Vec<&Remark>, Vec<&Remark>) = rows
         .iter()
-        .partition(|own| own.state == RemarkState::Unknown);
-    let judged = judged.into_iter().map(|own| row(own, i18n));
-    let titles: Vec<String> = unjudged.iter().map(|own| i18n.words(&own.title)).collect();
+        .partition(|remark| remark.state == RemarkState::Unknown);
+    let judged = judged.into_iter().map(|remark| row(remark, i18n));
+    let titles: Vec<String> = unjudged
+        .iter()
+        .map(|remark| i18n.words(&remark.title))
+        .collect();
     let open = (!titles.is_empty()).then(|| {
         view! {
-            <p class="micro ink3" title=titles.join(i18n.texts().overview.gap)>
+            <p class="micro ink3" title=titles.join(i18n.texts().overview().gap)>
                 {texts::unjudged(titles.len(), i18n)}
             </p>
         }
@@ -157,10 +163,10 @@ fn column(title: Both, described: Vec<AnyView>, rows: &[&Remark], i18n: I18n) ->
     .into_any()
 }
 
-/// The worst result of a column. Rules that were not judged are no reason for a tick.
+/// Worst result of a column. Rules that were not judged prevent the tick.
 fn state_of(mut states: impl Iterator<Item = RemarkState> + Clone) -> RemarkState {
     let worst = states.clone().max().unwrap_or(RemarkState::Unknown);
-    let is_whole = !states.any(|own| own == RemarkState::Unknown);
+    let is_whole = !states.any(|state| state == RemarkState::Unknown);
     if is_whole || worst > RemarkState::Fine {
         worst
     } else {
@@ -185,7 +191,7 @@ fn row(remark: &Remark, i18n: I18n) -> AnyView {
     .into_any()
 }
 
-/// Name of the file and line; the path is shown when it is pointed at.
+/// File name and line; the tooltip shows the path.
 pub(super) fn place_of(source: &SourceLine) -> AnyView {
     let text = format!("{}:{}", file_name(&source.file), source.line);
     view! { <code title=source.file.clone()>{text}</code> }.into_any()

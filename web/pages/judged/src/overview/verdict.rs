@@ -1,4 +1,4 @@
-//! The verdict: what happened first, where and when, in one sentence; or that nothing did, and how much was judged.
+//! Verdict in one sentence: the first cause with its tensor and step, or the amount of judged data.
 
 use trainscope_api::findings::{Findings, JudgementState, Verdict};
 use trainscope_api::runs::Run;
@@ -13,7 +13,7 @@ use trainscope_web_kit::prelude::*;
 use trainscope_web_kit::route::{self, RunPage};
 use trainscope_web_kit::state::use_runs;
 
-/// The head of the page.
+/// Head of the page.
 pub(super) fn view(model: Model) -> AnyView {
     let i18n = use_i18n();
     let runs = use_runs();
@@ -54,14 +54,14 @@ pub(super) fn view(model: Model) -> AnyView {
             <div class="flex acts-head" hidden=move || model.findings.with(Option::is_none)>
                 <a class="btn primary" href=debugger>
                     <Icon name=IconName::Debugger size=14 />
-                    {i18n.text(|t| t.overview.open_debugger)}
+                    {i18n.text(|t| t.overview().open_debugger)}
                 </a>
                 <a class="btn" href=lineage hidden=move || !has_others.get()>
-                    {i18n.text(|t| t.lineage.title)}
+                    {i18n.text(|t| t.titles().lineage)}
                 </a>
                 <a class="btn" href=scalars hidden=move || model.kind("scalars") == 0>
                     <Icon name=IconName::Scalars size=14 />
-                    {i18n.text(|t| t.overview.show_scalars)}
+                    {i18n.text(|t| t.overview().show_scalars)}
                 </a>
                 <a
                     class="btn hide-small"
@@ -70,7 +70,7 @@ pub(super) fn view(model: Model) -> AnyView {
                     hidden=move || !has_others.get()
                 >
                     <Icon name=IconName::Compare size=14 />
-                    {i18n.text(|t| t.compare.compare_with)}
+                    {i18n.text(|t| t.compare().compare_with)}
                 </a>
             </div>
         </section>
@@ -93,25 +93,27 @@ fn icon_of(findings: &Findings) -> (&'static str, IconName) {
 
 /// The sentence, with the step and the tensor as links to the hit.
 fn sentence(model: Model, findings: &Findings, i18n: I18n) -> AnyView {
-    let texts = &i18n.texts().overview;
+    let texts = i18n.texts().overview();
     let damage = findings.damage.as_ref().map(|damage| i18n.words(damage));
     let Some(cause) = &findings.first_cause else {
         if findings.state == JudgementState::Waiting {
-            return i18n.texts().debugger.waiting.into_any();
+            return i18n.texts().debugger().waiting.into_any();
         }
         let summary = i18n.words(&findings.summary);
         // The summary begins with the damage, which is a link here.
-        let rest = damage.as_deref().and_then(|own| summary.strip_prefix(own));
+        let rest = damage
+            .as_deref()
+            .and_then(|damage| summary.strip_prefix(damage));
         let rest = rest.unwrap_or(&summary).trim_start().to_owned();
         return view! {
-            {damage.map(|own| to_files(model, own, i18n))}
+            {damage.map(|damage| to_files(model, damage, i18n))}
             {rest}
         }
         .into_any();
     };
     let href = route::debugger_href(&model.run(), "hit", &cause.hit.key());
     let words = i18n.words_of(&cause.sentence, &cause.hit.tensor);
-    // The whole path is above the line itself.
+    // The whole path is shown above the source line.
     let words = match &cause.hit.source {
         Some(source) => words.replace(&source.file, file_name(&source.file)),
         None => words,
@@ -126,10 +128,10 @@ fn sentence(model: Model, findings: &Findings, i18n: I18n) -> AnyView {
         }
     });
     let step = (texts.at_step)(&format::integer(cause.hit.step));
-    let damage = damage.map(|own| to_files(model, own, i18n));
+    let damage = damage.map(|damage| to_files(model, damage, i18n));
     // A rule about a profile is about all of its steps: its sentence is the link.
     let watchpoint = findings.watchpoints.get(cause.hit.watchpoint as usize);
-    if watchpoint.is_some_and(|own| own.target == "profile") {
+    if watchpoint.is_some_and(|watchpoint| watchpoint.target == "profile") {
         return view! {
             {damage}
             <a class="link" href=href>
@@ -151,25 +153,28 @@ fn sentence(model: Model, findings: &Findings, i18n: I18n) -> AnyView {
     .into_any()
 }
 
-/// The state of the files, as a link to the list of them.
+/// State of the files, as a link to their list.
 fn to_files(model: Model, words: String, i18n: I18n) -> AnyView {
     view! {
         <a class="link" href=route::files_href(&model.run())>
             {words}
         </a>
-        {i18n.texts().overview.gap}
+        {i18n.texts().overview().gap}
     }
     .into_any()
 }
 
 /// Number of findings, and the curve that has diverged.
 fn below(model: Model, findings: &Findings, i18n: I18n) -> String {
-    let texts = &i18n.texts().overview;
+    let texts = i18n.texts().overview();
     if findings.state == JudgementState::Waiting {
-        return i18n.texts().debugger.waiting_next.to_owned();
+        return i18n.texts().debugger().waiting_next.to_owned();
     }
     let mut sentences = Vec::new();
-    let hit = findings.watchpoints.iter().filter(|own| own.hits > 0);
+    let hit = findings
+        .watchpoints
+        .iter()
+        .filter(|watchpoint| watchpoint.hits > 0);
     let hit = hit.count() as u64;
     if hit > 0 {
         sentences.push((texts.hits)(findings.counts, hit));

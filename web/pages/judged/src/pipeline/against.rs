@@ -4,22 +4,21 @@ use std::collections::BTreeMap;
 
 use trainscope_api::pipeline::{Pipeline, PipelineOperation, matched, parameters_by_name};
 
-/// Differences between two pipelines.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Differences {
     /// `true` if there is a pipeline to compare with.
     pub(super) is_there: bool,
     pub(super) operations: Vec<Difference>,
-    /// Names of the operations that only the other one has.
+    /// Names of the operations that only the other pipeline has.
     pub(super) only_there: Vec<String>,
 }
 
 /// Difference of an operation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Difference {
-    /// The other pipeline has none like it.
+    /// The other pipeline has no counterpart.
     OnlyHere,
-    /// Parameters that are not the same, by their names here: what they are there, if anything. Empty: it is the same.
+    /// Differing parameters by name with their value in the other pipeline, if present; empty if equal.
     Values(BTreeMap<String, Option<String>>),
 }
 
@@ -29,24 +28,27 @@ impl Differences {
         let same = Difference::Values(BTreeMap::new());
         self.is_there
             && self.only_there.is_empty()
-            && self.operations.iter().all(|own| *own == same)
+            && self.operations.iter().all(|difference| *difference == same)
     }
 }
 
-/// Operations are matched by name, in order, as many as can be.
-pub(super) fn differing(own: &Pipeline, other: Option<&Pipeline>) -> Differences {
+/// Compares two pipelines. As many operations as possible are matched by name, in order.
+pub(super) fn differing(pipeline: &Pipeline, other: Option<&Pipeline>) -> Differences {
     let Some(other) = other else {
         return Differences::default();
     };
-    let (here, there) = (&own.operations, &other.operations);
-    let names = |own: &'_ [PipelineOperation]| -> Vec<String> {
-        own.iter().map(|own| own.name.clone()).collect()
+    let (here, there) = (&pipeline.operations, &other.operations);
+    let names = |operations: &'_ [PipelineOperation]| -> Vec<String> {
+        operations
+            .iter()
+            .map(|operation| operation.name.clone())
+            .collect()
     };
     let partners = matched(&names(here), &names(there));
-    let operations = here.iter().zip(&partners).map(|(own, partner)| {
+    let operations = here.iter().zip(&partners).map(|(operation, partner)| {
         let other = partner.and_then(|partner| there.get(partner));
         other.map_or(Difference::OnlyHere, |other| {
-            Difference::Values(values(own, other))
+            Difference::Values(values(operation, other))
         })
     });
     let is_alone = |(index, _): &(usize, &PipelineOperation)| !partners.contains(&Some(*index));
@@ -54,12 +56,15 @@ pub(super) fn differing(own: &Pipeline, other: Option<&Pipeline>) -> Differences
     Differences {
         is_there: true,
         operations: operations.collect(),
-        only_there: alone.map(|(_, own)| own.name.clone()).collect(),
+        only_there: alone.map(|(_, operation)| operation.name.clone()).collect(),
     }
 }
 
-fn values(own: &PipelineOperation, other: &PipelineOperation) -> BTreeMap<String, Option<String>> {
-    let (here, there) = (flat(own), flat(other));
+fn values(
+    operation: &PipelineOperation,
+    other: &PipelineOperation,
+) -> BTreeMap<String, Option<String>> {
+    let (here, there) = (flat(operation), flat(other));
     let mut differing = BTreeMap::new();
     for (name, value) in &here {
         if there.get(name) != Some(value) {
@@ -73,10 +78,10 @@ fn values(own: &PipelineOperation, other: &PipelineOperation) -> BTreeMap<String
     differing
 }
 
-fn flat(own: &PipelineOperation) -> BTreeMap<String, String> {
-    let parts = own.transforms.iter().chain(&own.sampler);
+fn flat(operation: &PipelineOperation) -> BTreeMap<String, String> {
+    let parts = operation.transforms.iter().chain(&operation.sampler);
     let parts = parts.map(|part| (&*part.name, &*part.parameters));
-    parameters_by_name(&own.parameters, parts)
+    parameters_by_name(&operation.parameters, parts)
 }
 
 #[cfg(test)]
@@ -97,30 +102,34 @@ mod tests {
 
     #[test]
     fn operations_are_matched_in_order() {
-        let own = pipeline(&[("Source", "1"), ("Map", "1"), ("Map", "2"), ("Batch", "8")]);
+        let here = pipeline(&[("Source", "1"), ("Map", "1"), ("Map", "2"), ("Batch", "8")]);
         let other = pipeline(&[
             ("Source", "1"),
             ("Shuffle", "9"),
             ("Map", "1"),
             ("Batch", "16"),
         ]);
-        let found = differing(&own, Some(&other));
+        let found = differing(&here, Some(&other));
         let size = |there: &str| {
             let value = Some(there.to_owned());
             Difference::Values(BTreeMap::from([("size".to_owned(), value)]))
         };
         let same = Difference::Values(BTreeMap::new());
         let only = Difference::OnlyHere;
-        // It does not matter which of two operations of the same name has the counterpart, only that one does.
+        // Either of the two `Map` operations may be the counterpart.
         assert_eq!(found.operations[0], same);
         assert_eq!(
-            found.operations.iter().filter(|own| **own == only).count(),
+            found
+                .operations
+                .iter()
+                .filter(|difference| **difference == only)
+                .count(),
             1
         );
         assert_eq!(found.operations[3], size("16"));
         assert_eq!(found.only_there, ["Shuffle"]);
         assert!(!found.is_same());
-        assert!(differing(&own, Some(&own)).is_same());
-        assert!(!differing(&own, None).is_same());
+        assert!(differing(&here, Some(&here)).is_same());
+        assert!(!differing(&here, None).is_same());
     }
 }

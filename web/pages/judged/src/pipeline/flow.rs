@@ -1,4 +1,5 @@
-//! The picture: operations in columns from the sources on, branches in rows, and what each is given below it.
+//! Picture of the pipeline: operations in columns beginning with the sources, branches in rows, parameters below each
+//! operation.
 
 use trainscope_api::pipeline::PipelineOperation;
 
@@ -11,7 +12,7 @@ use trainscope_web_kit::i18n::use_i18n;
 use trainscope_web_kit::prelude::*;
 use trainscope_web_kit::state::use_app_state;
 
-/// Parameters below an operation; all of them stand in the panel.
+/// Maximum number of parameters below an operation; the panel shows all.
 const LISTED: usize = 4;
 
 /// Toolbar and picture.
@@ -20,8 +21,9 @@ pub(super) fn Flow() -> impl IntoView {
     let model = use_model();
     let i18n = use_i18n();
     let totals = move || {
-        let texts = i18n.texts().pipeline;
-        let (shown, total) = model.with_pipeline(|own| (own.operations.len() as u64, own.total))?;
+        let texts = i18n.texts().pipeline();
+        let (shown, total) =
+            model.with_pipeline(|pipeline| (pipeline.operations.len() as u64, pipeline.total))?;
         let (size, batch) = model
             .answer
             .with(|answer| (answer.dataset_size, answer.batch_size));
@@ -32,21 +34,29 @@ pub(super) fn Flow() -> impl IntoView {
         Some(text)
     };
     let picture = move || {
-        let texts = i18n.texts().pipeline;
-        let drawn = model.with_pipeline(|own| {
-            let columns = own.operations.iter().map(|own| own.column + 1).max();
-            let rows = own.operations.iter().map(|own| own.row + 1).max();
-            let slow = own.slow.as_ref().map(|slow| slow.operation as usize);
+        let texts = i18n.texts().pipeline();
+        let drawn = model.with_pipeline(|pipeline| {
+            let columns = pipeline
+                .operations
+                .iter()
+                .map(|operation| operation.column + 1)
+                .max();
+            let rows = pipeline
+                .operations
+                .iter()
+                .map(|operation| operation.row + 1)
+                .max();
+            let slow = pipeline.slow.as_ref().map(|slow| slow.operation as usize);
             let view = model.view.get();
-            let all = own.operations.iter().enumerate();
+            let all = pipeline.operations.iter().enumerate();
             let all = all.map(|(index, one)| operation(index, one, slow == Some(index), view));
             let all = all.collect_view();
-            let lines = lines(&own.operations);
+            let lines = lines(&pipeline.operations);
             view! {
                 <ol
                     class="ops"
                     class:ran=view == View::Queues
-                    aria-label=(texts.picture)(own.total)
+                    aria-label=(texts.picture)(pipeline.total)
                     style:--columns=columns.unwrap_or(1).to_string()
                     style:--rows=rows.unwrap_or(1).to_string()
                 >
@@ -80,11 +90,11 @@ pub(super) fn Flow() -> impl IntoView {
     }
 }
 
-/// Lines from each operation to what it feeds.
+/// Lines from each operation to its consumers.
 fn lines(operations: &[PipelineOperation]) -> Vec<AnyView> {
-    let from_to = |own: &PipelineOperation| {
-        let (column, row) = (own.column, own.row);
-        let inputs = own.inputs.iter();
+    let from_to = |operation: &PipelineOperation| {
+        let (column, row) = (operation.column, operation.row);
+        let inputs = operation.inputs.iter();
         let inputs = inputs.filter_map(|input| operations.get(*input as usize));
         inputs
             .map(move |from| {
@@ -106,10 +116,10 @@ fn lines(operations: &[PipelineOperation]) -> Vec<AnyView> {
     operations.iter().flat_map(from_to).collect()
 }
 
-fn operation(index: usize, own: &PipelineOperation, is_slow: bool, view: View) -> AnyView {
+fn operation(index: usize, operation: &PipelineOperation, is_slow: bool, view: View) -> AnyView {
     let model = use_model();
     let i18n = use_i18n();
-    let texts = i18n.texts().pipeline;
+    let texts = i18n.texts().pipeline();
     let is_shown = move || model.operation.get() == Some(index);
     let difference = Memo::new(move |_| {
         model
@@ -126,7 +136,7 @@ fn operation(index: usize, own: &PipelineOperation, is_slow: bool, view: View) -
         (false, false) => None,
     };
     let sign = move || {
-        let texts = i18n.texts().pipeline;
+        let texts = i18n.texts().pipeline();
         let text = match difference.get() {
             _ if is_slow => texts.slow_sign,
             difference => *texts.differs.get(difference?)?,
@@ -137,15 +147,15 @@ fn operation(index: usize, own: &PipelineOperation, is_slow: bool, view: View) -
             </span>
         })
     };
-    let name = if own.name.is_empty() {
+    let name = if operation.name.is_empty() {
         texts.unnamed.to_owned()
     } else {
-        own.name.clone()
+        operation.name.clone()
     };
-    let parts = own.transforms.iter().chain(&own.sampler);
+    let parts = operation.transforms.iter().chain(&operation.sampler);
     let parts: Vec<&str> = parts.map(|part| &*part.name).collect();
     let parts = parts.join(" · ");
-    let running = own.running.as_ref();
+    let running = operation.running.as_ref();
     let mut listed = Vec::new();
     if let Some(running) = running {
         listed.push((texts.ran_rows[0].to_owned(), format::count(running.workers)));
@@ -155,8 +165,8 @@ fn operation(index: usize, own: &PipelineOperation, is_slow: bool, view: View) -
         }
     }
     let room = LISTED.saturating_sub(listed.len());
-    listed.extend(own.parameters.iter().take(room).cloned());
-    let more = own.parameters.len().saturating_sub(room);
+    listed.extend(operation.parameters.iter().take(room).cloned());
+    let more = operation.parameters.len().saturating_sub(room);
     let rows = listed.into_iter().map(|(name, value)| {
         view! {
             <span class="cut">
@@ -200,8 +210,8 @@ fn operation(index: usize, own: &PipelineOperation, is_slow: bool, view: View) -
             class:slow=is_slow
             class:differs=move || difference.get().is_some()
             data-state=state
-            style:--c=own.column.to_string()
-            style:--r=own.row.to_string()
+            style:--c=operation.column.to_string()
+            style:--r=operation.row.to_string()
         >
             <button
                 type="button"
@@ -244,12 +254,12 @@ fn ViewChoice() -> impl IntoView {
             let option = |view: View| SegOption {
                 value: view as usize,
                 label: Signal::derive(move || {
-                    i18n.texts().pipeline.views[view as usize].to_owned()
+                    i18n.texts().pipeline().views[view as usize].to_owned()
                 }),
             };
             view! {
                 <Segmented
-                    label=i18n.label(|texts| texts.pipeline.show)
+                    label=i18n.label(|texts| texts.pipeline().show)
                     options=views.into_iter().map(option).collect()
                     value=Signal::derive(move || model.view.get() as usize)
                     on_choose=move |chosen: usize| model.show(View::ALL[chosen])
@@ -265,11 +275,11 @@ fn Choice() -> impl IntoView {
     let model = use_model();
     let i18n = use_i18n();
     move || {
-        let texts = i18n.texts().pipeline;
+        let texts = i18n.texts().pipeline();
         let chosen = model.chosen.get();
         let all: Vec<(u32, i64)> = model.answer.with(|answer| {
             let all = answer.pipelines.iter();
-            all.map(|own| (own.rank, own.step)).collect()
+            all.map(|pipeline| (pipeline.rank, pipeline.step)).collect()
         });
         let options = all.iter().enumerate().map(|(index, (rank, step))| {
             view! {
@@ -297,22 +307,22 @@ fn Choice() -> impl IntoView {
     }
 }
 
-/// The run whose pipeline it is compared with, and how it came out.
+/// Choice of the compared run, with the result of the comparison.
 #[component]
 fn Against() -> impl IntoView {
     let model = use_model();
     let i18n = use_i18n();
     let state = use_app_state();
     let runs = Memo::new(move |_| {
-        let own = model.run.get();
+        let current = model.run.get();
         state.runs.with(|list| {
             let runs = list.runs.iter();
-            let runs = runs.filter(|run| run.id != own && run.kinds.contains_key("lineage"));
+            let runs = runs.filter(|run| run.id != current && run.kinds.contains_key("lineage"));
             runs.map(|run| run.id.clone()).collect::<Vec<_>>()
         })
     });
     let outcome = move || {
-        let texts = i18n.texts().pipeline;
+        let texts = i18n.texts().pipeline();
         let found = model.differing.get()?;
         let [same, differ, missing] = texts.compared;
         let text = if !found.is_there {
@@ -332,7 +342,7 @@ fn Against() -> impl IntoView {
     };
     move || {
         let (runs, now) = (runs.get(), model.base.get());
-        let against = i18n.texts().pipeline.against;
+        let against = i18n.texts().pipeline().against;
         let options = runs.iter().map(|run| {
             view! {
                 <option value=run.clone() selected=now.as_ref() == Some(run) title=run.clone()>

@@ -1,5 +1,5 @@
-//! Over time: how full the queue behind each operation was, or how busy its workers were. One row each, and what the
-//! pointer is over; the bars of waiting are pointed at in the same way.
+//! Heat map over time, one row per operation: occupancy of its output queue, or utilization of its workers. The
+//! read-out under the pointer is shared with the bars of waiting.
 
 use std::fmt::Write as _;
 
@@ -11,10 +11,10 @@ use trainscope_web_kit::format;
 use trainscope_web_kit::i18n::{PipelineTexts, use_i18n};
 use trainscope_web_kit::prelude::*;
 
-/// Shades of what is not empty: `--seq-1` to `--seq-9`.
+/// Number of shades for values above zero: `--seq-1` to `--seq-9`.
 const SHADES: usize = 9;
 
-/// Fewer samples over time are no picture of it.
+/// Minimum number of samples for a heat map.
 const MIN_COLUMNS: usize = 5;
 
 /// Row of the heat map: operation, label, shares over time, and the text at its end.
@@ -26,19 +26,22 @@ struct Row {
     is_low: bool,
 }
 
-/// The rows of all operations, with a legend.
+/// Rows of all operations, with a legend.
 #[component]
 pub(super) fn Heat() -> impl IntoView {
     let model = use_model();
     let i18n = use_i18n();
     move || {
         let view = model.view.get();
-        let texts = i18n.texts().pipeline;
-        let (rows, millis) = model.with_pipeline(|own| {
-            let rows = rows(own, view, texts);
-            let samples = own.operations.iter().filter_map(|own| own.running.as_ref());
-            let samples = samples.map(|own| own.samples).max().unwrap_or(0);
-            (rows, samples.saturating_mul(own.interval_millis))
+        let texts = i18n.texts().pipeline();
+        let (rows, millis) = model.with_pipeline(|pipeline| {
+            let rows = rows(pipeline, view, texts);
+            let samples = pipeline
+                .operations
+                .iter()
+                .filter_map(|operation| operation.running.as_ref());
+            let samples = samples.map(|stats| stats.samples).max().unwrap_or(0);
+            (rows, samples.saturating_mul(pipeline.interval_millis))
         })?;
         let columns = rows.iter().map(|row| row.shares.len()).max()?;
         if columns < MIN_COLUMNS {
@@ -117,8 +120,8 @@ pub(super) fn Heat() -> impl IntoView {
 }
 
 /// Rows of operations that have data for the view.
-fn rows(own: &Pipeline, view: View, texts: &PipelineTexts) -> Vec<Row> {
-    let all = own.operations.iter().enumerate();
+fn rows(pipeline: &Pipeline, view: View, texts: &PipelineTexts) -> Vec<Row> {
+    let all = pipeline.operations.iter().enumerate();
     let all = all.filter_map(|(operation, one)| {
         let running = one.running.as_ref()?;
         let (shares, end, is_low) = match view {
@@ -137,7 +140,7 @@ fn rows(own: &Pipeline, view: View, texts: &PipelineTexts) -> Vec<Row> {
         };
         (!shares.is_empty()).then(|| Row {
             operation,
-            name: name(own, operation, one, view, texts),
+            name: name(pipeline, operation, one, view, texts),
             shares,
             end,
             is_low,
@@ -146,9 +149,9 @@ fn rows(own: &Pipeline, view: View, texts: &PipelineTexts) -> Vec<Row> {
     all.collect()
 }
 
-/// A queue is called after what is on both of its sides.
+/// Name of a row. A queue is named after the operations on both of its sides.
 fn name(
-    own: &Pipeline,
+    pipeline: &Pipeline,
     index: usize,
     one: &PipelineOperation,
     view: View,
@@ -157,18 +160,18 @@ fn name(
     if view == View::Cpu {
         return one.name.clone();
     }
-    let mut users = own.operations.iter();
+    let mut users = pipeline.operations.iter();
     let user = users.find(|user| user.inputs.iter().any(|input| *input as usize == index));
     let user = user.map_or(texts.training, |user| &user.name);
     format!("{} → {user}", one.name)
 }
 
-/// The cells of all rows by shade, the first of those that are empty.
+/// SVG paths of the cells of all rows by shade; the first is that of empty cells.
 fn paths(rows: &[Row]) -> Vec<String> {
     let mut paths = vec![String::new(); SHADES + 1];
     for (y, row) in rows.iter().enumerate() {
         for (x, share) in row.shares.iter().enumerate() {
-            // Writing to a text does not fail.
+            // Writing to a `String` does not fail.
             write!(paths[shade(*share)], "M{x} {y}.06h.88v.88h-.88z").unwrap_or_default();
         }
     }
@@ -214,7 +217,7 @@ pub(super) struct PlotPointer {
 }
 
 impl PlotPointer {
-    /// Creates it without a position.
+    /// Creates a pointer without a position.
     pub(super) fn new(size: (usize, usize)) -> Self {
         Self {
             size,
@@ -227,8 +230,8 @@ impl PlotPointer {
         self.at.get()
     }
 
-    /// The plot, with a line through the column that is pointed at. A column is 1 wide; rows are 1 high where there are
-    /// several, and one alone is 100 high.
+    /// Plot with a line through the column under the pointer. Columns have width 1. Several rows have height 1, a
+    /// single row has height 100.
     pub(super) fn plot(self, label: String, paths: AnyView) -> AnyView {
         let (columns, rows) = self.size;
         let high = if rows == 1 { 100 } else { rows };
@@ -314,7 +317,7 @@ mod tests {
             }),
             ..PipelineOperation::default()
         };
-        let own = Pipeline {
+        let pipeline = Pipeline {
             operations: vec![
                 operation("Read", &[], &[4, 2]),
                 operation("Skip", &[0], &[]),
@@ -322,8 +325,8 @@ mod tests {
             ],
             ..Pipeline::default()
         };
-        let texts = &trainscope_web_kit::i18n::Locale::En.texts().pipeline;
-        let found = rows(&own, View::Queues, texts);
+        let texts = &trainscope_web_kit::i18n::Locale::En.texts().pipeline();
+        let found = rows(&pipeline, View::Queues, texts);
         let names: Vec<_> = found
             .iter()
             .map(|row| (row.operation, &*row.name))
@@ -334,6 +337,6 @@ mod tests {
         let paths = paths(&found);
         assert_eq!(paths[0], "M0 1.06h.88v.88h-.88z");
         assert_eq!(paths[9], "M0 0.06h.88v.88h-.88z");
-        assert!(rows(&own, View::Cpu, texts).is_empty());
+        assert!(rows(&pipeline, View::Cpu, texts).is_empty());
     }
 }

@@ -21,8 +21,8 @@ pub(super) fn Inspector() -> impl IntoView {
     let model = use_model();
     let i18n = use_i18n();
     let content = move || {
-        let texts = i18n.texts().pipeline;
-        let (index, own) = (model.operation.get()?, model.shown()?);
+        let texts = i18n.texts().pipeline();
+        let (index, operation) = (model.operation.get()?, model.shown()?);
         let difference = model
             .differing
             .with(|all| all.as_ref()?.operations.get(index).cloned());
@@ -43,15 +43,19 @@ pub(super) fn Inspector() -> impl IntoView {
             let interval_millis = pipeline.interval_millis;
             (all, users, interval_millis, pipeline.processors, slow)
         })?;
-        let inputs = own.inputs.iter().map(|input| *input as usize).collect();
+        let inputs = operation
+            .inputs
+            .iter()
+            .map(|input| *input as usize)
+            .collect();
         let [from, to] = texts.neighbours;
-        let name = if own.name.is_empty() {
+        let name = if operation.name.is_empty() {
             texts.unnamed.to_owned()
         } else {
-            own.name.clone()
+            operation.name.clone()
         };
-        let nothing = own.parameters.is_empty() && own.transforms.is_empty();
-        let others = others(&values, &own.parameters);
+        let nothing = operation.parameters.is_empty() && operation.transforms.is_empty();
+        let others = others(&values, &operation.parameters);
         Some(view! {
             <section>
                 <h2 class="flex">
@@ -66,25 +70,25 @@ pub(super) fn Inspector() -> impl IntoView {
             {slow.map(|slow| help(&slow, processors))}
             <section>
                 <h3>{texts.parameters}</h3>
-                {pairs(&own.parameters, &values)}
+                {pairs(&operation.parameters, &values)}
                 {others}
                 {nothing.then(|| view! { <p class="small ink3">{texts.no_parameters}</p> })}
             </section>
-            {own.running.as_ref().map(|running| ran(running, interval_millis))}
-            {parts(texts.transforms, &own.transforms, &values)}
-            {parts(texts.sampler, own.sampler.as_slice(), &values)}
+            {operation.running.as_ref().map(|running| ran(running, interval_millis))}
+            {parts(texts.transforms, &operation.transforms, &values)}
+            {parts(texts.sampler, operation.sampler.as_slice(), &values)}
             {neighbours(from, inputs)}
             {neighbours(to, users)}
         })
     };
     view! {
-        <aside class="insp" aria-label=i18n.text(|t| t.pipeline.parameters)>
+        <aside class="insp" aria-label=i18n.text(|t| t.pipeline().parameters)>
             {content}
         </aside>
     }
 }
 
-/// Names and values, and what they are in the other run where that differs.
+/// Names and values, with the value in the other run if it differs.
 fn pairs(parameters: &[(String, String)], values: &Values) -> Vec<AnyView> {
     let pair = |(name, value): &(String, String)| {
         let there = values
@@ -108,7 +112,7 @@ fn pairs(parameters: &[(String, String)], values: &Values) -> Vec<AnyView> {
 
 /// Parameters that only the other run's operation has.
 fn others(values: &Values, parameters: &[(String, String)]) -> Vec<AnyView> {
-    let is_here = |name: &str| parameters.iter().any(|(own, _)| own == name);
+    let is_here = |name: &str| parameters.iter().any(|(key, _)| key == name);
     let others = values.iter().filter(|(name, _)| !is_here(name));
     let row = |(name, there): (&String, &Option<String>)| {
         let value = format!("≠ {}", there.as_deref().unwrap_or("–"));
@@ -126,32 +130,32 @@ fn others(values: &Values, parameters: &[(String, String)]) -> Vec<AnyView> {
 }
 
 /// Execution of the operation: times, and occupancy of its output queue.
-fn ran(own: &OperationStats, interval_millis: u64) -> AnyView {
-    let texts = use_i18n().texts().pipeline;
+fn ran(stats: &OperationStats, interval_millis: u64) -> AnyView {
+    let texts = use_i18n().texts().pipeline();
     let [workers, mean, empty, busy] = texts.ran_rows;
-    let mut rows = vec![(workers.to_owned(), format::count(own.workers))];
-    if own.samples > 0 {
-        let of = (texts.of)(own.capacity);
-        let fill = format!("{} {of}", whole_share(own.fill));
-        let found = of_all(own.empty, own.samples);
+    let mut rows = vec![(workers.to_owned(), format::count(stats.workers))];
+    if stats.samples > 0 {
+        let of = (texts.of)(stats.capacity);
+        let fill = format!("{} {of}", whole_share(stats.fill));
+        let found = of_all(stats.empty, stats.samples);
         rows.extend([(mean.to_owned(), fill), (empty.to_owned(), found)]);
     }
-    if let Some(share) = own.busy {
+    if let Some(share) = stats.busy {
         rows.push((busy.to_owned(), whole_share(share)));
     }
     let rows = pairs(&rows, &Values::new());
-    let curve = (own.samples > 0).then(|| {
+    let curve = (stats.samples > 0).then(|| {
         let apart = format::nanos(interval_millis.saturating_mul(1_000_000));
-        let label = (texts.samples)(own.samples, &apart);
+        let label = (texts.samples)(stats.samples, &apart);
         view! {
             <div class="plot">
                 <svg
                     role="img"
                     aria-label=label
-                    viewBox=format!("0 0 {} 100", own.sizes.len())
+                    viewBox=format!("0 0 {} 100", stats.sizes.len())
                     preserveAspectRatio="none"
                 >
-                    <path d=bars(&own.sizes, own.capacity)></path>
+                    <path d=bars(&stats.sizes, stats.capacity)></path>
                 </svg>
             </div>
         }
@@ -161,25 +165,25 @@ fn ran(own: &OperationStats, interval_millis: u64) -> AnyView {
 
 /// Estimated gain of more workers, if the times carry an estimate.
 fn help(slow: &SlowOperation, processors: u64) -> Option<AnyView> {
-    let texts = use_i18n().texts().pipeline;
+    let texts = use_i18n().texts().pipeline();
     let all = &slow.more_workers;
     let (first, last) = (all.first()?, all.last()?);
-    let row = |own: &WorkersEstimate| {
-        let share = own.step_nanos as f64 / (first.step_nanos as f64).max(1.0);
-        let class = if own == first {
+    let row = |estimate: &WorkersEstimate| {
+        let share = estimate.step_nanos as f64 / (first.step_nanos as f64).max(1.0);
+        let class = if estimate == first {
             "warn"
-        } else if own == last {
+        } else if estimate == last {
             "okc"
         } else {
             "ink2"
         };
         view! {
             <div class=format!("estimate small {class}") data-part="estimate">
-                <span>{(texts.with_workers)(own.workers)}</span>
+                <span>{(texts.with_workers)(estimate.workers)}</span>
                 <span class="track">
                     <i style:width=format!("{}%", share * 100.0)></i>
                 </span>
-                <b class="med">{format::nanos(own.step_nanos)}</b>
+                <b class="med">{format::nanos(estimate.step_nanos)}</b>
             </div>
         }
         .into_any()
@@ -204,18 +208,18 @@ fn help(slow: &SlowOperation, processors: u64) -> Option<AnyView> {
 }
 
 fn parts(title: &'static str, parts: &[PipelinePart], values: &Values) -> AnyView {
-    // Of a function of one's own nothing may have been recorded.
+    // The content of a user-defined function may not have been recorded.
     let is_told = |part: &PipelinePart| !part.name.is_empty() || !part.parameters.is_empty();
     if !parts.iter().any(is_told) {
         return ().into_any();
     }
     let part = |part: &PipelinePart| {
         let prefix = format!("{}.", part.name);
-        let own = values.iter().filter_map(|(name, there)| {
+        let of_part = values.iter().filter_map(|(name, there)| {
             Some((name.strip_prefix(&prefix)?.to_owned(), there.clone()))
         });
-        let own: Values = own.collect();
-        let rows = pairs(&part.parameters, &own);
+        let of_part: Values = of_part.collect();
+        let rows = pairs(&part.parameters, &of_part);
         view! {
             <div class="part">
                 <b class="med small">{part.name.clone()}</b>
@@ -233,8 +237,8 @@ fn neighbours(title: &'static str, all: Vec<usize>) -> AnyView {
         return ().into_any();
     }
     let link = |index: usize| {
-        let name = model.with_pipeline(|own| {
-            let other = own.operations.get(index);
+        let name = model.with_pipeline(|pipeline| {
+            let other = pipeline.operations.get(index);
             other.map_or_else(String::new, |other| other.name.clone())
         });
         view! {

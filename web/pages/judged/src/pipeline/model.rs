@@ -33,16 +33,18 @@ pub(super) enum View {
 }
 
 impl View {
-    /// In the order in which they are offered.
+    /// All views in display order.
     pub(super) const ALL: [Self; 3] = [Self::Parameters, Self::Queues, Self::Cpu];
 
     /// `true` if any of the operations has data for this view.
     fn is_in(self, operations: &[PipelineOperation]) -> bool {
-        let mut ran = operations.iter().filter_map(|own| own.running.as_ref());
+        let mut ran = operations
+            .iter()
+            .filter_map(|operation| operation.running.as_ref());
         match self {
             Self::Parameters => true,
-            Self::Queues => ran.any(|own| own.samples > 0),
-            Self::Cpu => ran.any(|own| own.busy.is_some()),
+            Self::Queues => ran.any(|stats| stats.samples > 0),
+            Self::Cpu => ran.any(|stats| stats.busy.is_some()),
         }
     }
 }
@@ -62,13 +64,13 @@ pub(super) struct Model {
     pub(super) views: Memo<Vec<View>>,
     /// Selected view.
     pub(super) view: Memo<View>,
-    /// The run it is compared with.
+    /// Run to compare with.
     pub(super) base: Memo<Option<String>>,
     /// Differences, if a run is compared.
     pub(super) differing: Memo<Option<Arc<Differences>>>,
 }
 
-/// The state of this page.
+/// Returns the state of this page.
 pub(super) fn use_model() -> Model {
     expect_context()
 }
@@ -90,17 +92,22 @@ impl Model {
         let operation = Memo::new(move |_| {
             let wanted = number(operation);
             answer.with(|answer| {
-                let own = answer.pipelines.get(chosen.get())?;
+                let pipeline = answer.pipelines.get(chosen.get())?;
                 // The slowest operation is selected first.
-                let slow = || own.slow.as_ref().map_or(0, |slow| slow.operation as usize);
-                let last = own.operations.len().checked_sub(1)?;
+                let slow = || {
+                    pipeline
+                        .slow
+                        .as_ref()
+                        .map_or(0, |slow| slow.operation as usize)
+                };
+                let last = pipeline.operations.len().checked_sub(1)?;
                 Some(wanted.unwrap_or_else(slow).min(last))
             })
         });
         let views = Memo::new(move |_| {
             answer.with(|answer| {
-                let own = answer.pipelines.get(chosen.get());
-                let operations = own.map_or(&[][..], |own| &own.operations);
+                let pipeline = answer.pipelines.get(chosen.get());
+                let operations = pipeline.map_or(&[][..], |pipeline| &pipeline.operations);
                 let all = View::ALL.into_iter();
                 all.filter(|view| view.is_in(operations))
                     .collect::<Vec<_>>()
@@ -126,8 +133,8 @@ impl Model {
         let differing = Memo::new(move |_| {
             let base = other.answer.get()?;
             answer.with(|answer| {
-                let own = answer.pipelines.get(chosen.get())?;
-                Some(Arc::new(differing(own, base.pipelines.first())))
+                let pipeline = answer.pipelines.get(chosen.get())?;
+                Some(Arc::new(differing(pipeline, base.pipelines.first())))
             })
         });
         let model = Self {
@@ -153,35 +160,35 @@ impl Model {
         })
     }
 
-    /// The pipeline that is shown; reactive.
+    /// Passes the shown pipeline to `of`; reactive.
     pub(super) fn with_pipeline<T>(self, of: impl FnOnce(&Pipeline) -> T) -> Option<T> {
         let chosen = self.chosen.get();
         self.answer
             .with(|answer| answer.pipelines.get(chosen).map(of))
     }
 
-    /// The operation that is looked at; reactive.
+    /// Selected operation; reactive.
     pub(super) fn shown(self) -> Option<PipelineOperation> {
         let index = self.operation.get()?;
-        self.with_pipeline(|own| own.operations.get(index).cloned())?
+        self.with_pipeline(|pipeline| pipeline.operations.get(index).cloned())?
     }
 
-    /// The operation that the rest waits for, and what is known of that; reactive.
+    /// Operation that the others wait for, with the details of that; reactive.
     pub(super) fn slow(self) -> Option<(PipelineOperation, SlowOperation)> {
-        self.with_pipeline(|own| {
-            let slow = own.slow.clone()?;
-            let operation = own.operations.get(slow.operation as usize)?;
+        self.with_pipeline(|pipeline| {
+            let slow = pipeline.slow.clone()?;
+            let operation = pipeline.operations.get(slow.operation as usize)?;
             Some((operation.clone(), slow))
         })?
     }
 
-    /// Waiting of the rank that recorded the pipeline, else of the first one that waited; reactive.
+    /// Waiting times of the rank that recorded the pipeline, else of the first rank; reactive.
     pub(super) fn input(self) -> Option<InputTimes> {
-        let rank = self.with_pipeline(|own| own.rank);
+        let rank = self.with_pipeline(|pipeline| pipeline.rank);
         self.answer.with(|answer| {
             let mut inputs = answer.inputs.iter();
-            let own = inputs.find(|own| Some(own.rank) == rank);
-            own.or_else(|| answer.inputs.first()).cloned()
+            let of_rank = inputs.find(|input| Some(input.rank) == rank);
+            of_rank.or_else(|| answer.inputs.first()).cloned()
         })
     }
 
@@ -197,7 +204,7 @@ impl Model {
             .set(&[(OPERATION, Some(&operation))], History::Replace);
     }
 
-    /// Shows something else of each operation.
+    /// Shows another view of the operations.
     pub(super) fn show(self, view: View) {
         self.url
             .set(&[(SHOW, Some(VIEWS[view as usize]))], History::Replace);
@@ -207,9 +214,9 @@ impl Model {
         self.url.set(&[(AGAINST, run)], History::Push);
     }
 
-    /// Looks at the operation `by` places further; whether there is one.
+    /// Selects the operation `by` places after the selected one. Returns `false` if there is none.
     pub(super) fn step(self, by: isize) -> bool {
-        let all = self.with_pipeline(|own| own.operations.len());
+        let all = self.with_pipeline(|pipeline| pipeline.operations.len());
         let now = self.operation.get_untracked();
         let next = now.and_then(|now| now.checked_add_signed(by));
         let next = next.filter(|next| all.is_some_and(|all| *next < all));

@@ -1,4 +1,4 @@
-//! The lines of code that record what is missing here.
+//! Code snippets that record the missing data.
 
 use trainscope_web_kit::prelude::*;
 
@@ -56,7 +56,7 @@ profiler.analyse()",
     ),
 ];
 
-/// A snippet for each way to record it.
+/// One snippet per language.
 #[component]
 pub(super) fn Recording(
     /// Missing data.

@@ -13,22 +13,22 @@ use trainscope_web_kit::format;
 use trainscope_web_kit::i18n::use_i18n;
 use trainscope_web_kit::prelude::*;
 
-/// The sentence on top: the operation that the rest waits for, else how long the training waits.
+/// Sentence at the top: the operation that the others wait for, else the waiting time of the training.
 #[component]
 pub(super) fn Verdict() -> impl IntoView {
     let model = use_model();
     let i18n = use_i18n();
     let content = move || {
-        let texts = i18n.texts().pipeline;
+        let texts = i18n.texts().pipeline();
         let input = model.input();
         let waited = input.as_ref().map(sentence);
         let severity = input.as_ref().and_then(|input| input.severity);
-        let slow = model.slow().map(|(own, slow)| {
-            let fill = own.running.map_or(0.0, |running| running.fill);
+        let slow = model.slow().map(|(operation, slow)| {
+            let fill = operation.running.map_or(0.0, |running| running.fill);
             let before = slow.fill_before.map(whole_share);
             let [source, other] = texts.slow_advice;
             let advice = if before.is_some() { other } else { source };
-            let head = (texts.slow)(&own.name, before.as_deref(), &whole_share(fill));
+            let head = (texts.slow)(&operation.name, before.as_deref(), &whole_share(fill));
             (head, advice, gain(&slow.more_workers))
         });
         let is_slow = slow.is_some();
@@ -56,7 +56,7 @@ pub(super) fn Verdict() -> impl IntoView {
         let details = judged.map(details).unwrap_or_default();
         let faults = model.answer.with(|answer| {
             let faults = answer.faults.iter();
-            let faults = faults.map(|own| (texts.fault)(&own.path, &own.reason));
+            let faults = faults.map(|fault| (texts.fault)(&fault.path, &fault.reason));
             faults.collect::<Vec<_>>()
         });
         let faults = faults
@@ -77,7 +77,7 @@ pub(super) fn Verdict() -> impl IntoView {
 
 /// Sentence about the waiting time.
 fn sentence(input: &InputTimes) -> String {
-    let texts = use_i18n().texts().pipeline;
+    let texts = use_i18n().texts().pipeline();
     if !input.judged {
         let mean = format::nanos(input.mean_input_nanos);
         let whole = format::nanos(input.mean_whole_nanos);
@@ -102,7 +102,7 @@ fn sentence(input: &InputTimes) -> String {
 
 /// Estimated gain of more workers for the slow operation; empty if the times carry no estimate.
 fn gain(all: &[WorkersEstimate]) -> String {
-    let texts = use_i18n().texts().pipeline;
+    let texts = use_i18n().texts().pipeline();
     let (Some(first), Some(last)) = (all.first(), all.last()) else {
         return String::new();
     };
@@ -117,16 +117,16 @@ fn gain(all: &[WorkersEstimate]) -> String {
     )
 }
 
-/// Sentences one after another, those that are empty left out.
+/// Joins the non-empty sentences.
 pub(super) fn sentences(all: &[&str]) -> String {
     let all = all.iter().copied().filter(|text| !text.is_empty());
     all.collect::<Vec<_>>()
-        .join(use_i18n().texts().pipeline.between)
+        .join(use_i18n().texts().pipeline().between)
 }
 
-/// The longest wait, and what batches found in the queue.
+/// Sentences about the longest wait, and about the queue at the start of batches.
 fn details(input: &InputTimes) -> String {
-    let texts = use_i18n().texts().pipeline;
+    let texts = use_i18n().texts().pipeline();
     let longest = (texts.longest)(
         &format::integer(input.longest.step),
         &format::nanos(input.longest.input_nanos),
@@ -148,13 +148,13 @@ fn details(input: &InputTimes) -> String {
     }
 }
 
-/// Below the picture: the queues over time, and the bars of waiting or what to record for them.
+/// Part below the picture: the queues over time, and the bars of waiting or the code that records them.
 #[component]
 pub(super) fn Waiting() -> impl IntoView {
     let model = use_model();
     let i18n = use_i18n();
     move || {
-        let texts = i18n.texts().pipeline;
+        let texts = i18n.texts().pipeline();
         let waiting = match model.input() {
             Some(input) if input.judged && input.longest.input_nanos > 0 => over_steps(input),
             Some(_) => ().into_any(),
@@ -178,31 +178,31 @@ fn over_steps(input: InputTimes) -> AnyView {
     let stretches = StoredValue::new(input.stretches);
     let all = stretches.with_value(Vec::len);
     let path = stretches.with_value(|all| {
-        let all = all.iter().map(|own| own.input_nanos);
+        let all = all.iter().map(|stretch| stretch.input_nanos);
         bars(&all.collect::<Vec<_>>(), longest.input_nanos)
     });
     let pointed = PlotPointer::new((all, 1));
     let reading = move || {
-        let texts = i18n.texts().pipeline;
-        let own = stretches.with_value(|all| all.get(pointed.get()?.0).copied());
-        own.map(|own| {
+        let texts = i18n.texts().pipeline();
+        let stretch = stretches.with_value(|all| all.get(pointed.get()?.0).copied());
+        stretch.map(|stretch| {
             (texts.reading)(
-                &steps(own),
-                &format::nanos(own.input_nanos),
-                &format::nanos(own.whole_nanos),
-                &share(own.input_nanos as f64 / (own.whole_nanos as f64).max(1.0)),
+                &steps(stretch),
+                &format::nanos(stretch.input_nanos),
+                &format::nanos(stretch.whole_nanos),
+                &share(stretch.input_nanos as f64 / (stretch.whole_nanos as f64).max(1.0)),
             )
         })
     };
-    let texts = i18n.texts().pipeline;
+    let texts = i18n.texts().pipeline();
     let by = match clock {
         InputClock::Spans => (texts.on_lane)(&lane),
         InputClock::Iterator => texts.clocks[0].to_owned(),
         InputClock::Device => texts.clocks[1].to_owned(),
     };
     let (first, last) = stretches.with_value(|all| {
-        let first = all.first().map_or(0, |own| own.step);
-        (first, all.last().map_or(0, |own| own.last_step))
+        let first = all.first().map_or(0, |stretch| stretch.step);
+        (first, all.last().map_or(0, |stretch| stretch.last_step))
     });
     let label = (texts.bars)(input.steps, &format::nanos(longest.input_nanos));
     let path = view! { <path d=path></path> }.into_any();
@@ -218,27 +218,27 @@ fn over_steps(input: InputTimes) -> AnyView {
     .into_any()
 }
 
-/// One bar a value, `most` as high as the picture.
+/// SVG path with one bar per value; `most` has the height of the picture.
 pub(super) fn bars(all: &[u64], most: u64) -> String {
-    // Gaps between bars as long as they can be seen.
+    // Gaps between bars are left out once they are too narrow to see.
     let width = if all.len() > 200 { 1.0 } else { 0.85 };
     let mut path = String::new();
-    for (index, own) in all.iter().enumerate() {
-        let height = *own as f64 / (most as f64).max(1.0) * 100.0;
-        // Writing to a text does not fail.
+    for (index, value) in all.iter().enumerate() {
+        let height = *value as f64 / (most as f64).max(1.0) * 100.0;
+        // Writing to a `String` does not fail.
         write!(path, "M{index} 100v{:.2}h{width}V100z", -height).unwrap_or_default();
     }
     path
 }
 
-fn steps(own: StepTime) -> String {
-    if own.step == own.last_step {
-        format::integer(own.step)
+fn steps(stretch: StepTime) -> String {
+    if stretch.step == stretch.last_step {
+        format::integer(stretch.step)
     } else {
         format!(
             "{} … {}",
-            format::integer(own.step),
-            format::integer(own.last_step)
+            format::integer(stretch.step),
+            format::integer(stretch.last_step)
         )
     }
 }

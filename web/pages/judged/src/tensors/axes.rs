@@ -9,12 +9,12 @@ use trainscope_web_kit::i18n::use_i18n;
 use trainscope_web_kit::prelude::*;
 use trainscope_web_kit::state::use_runs;
 
-/// Steps offered to compare with.
+/// Maximum number of steps offered for comparison.
 const MAX_STEPS: usize = 20;
-/// Runs offered to compare with.
+/// Maximum number of runs offered for comparison.
 const MAX_RUNS: usize = 50;
 
-/// One chip an axis, the slice as text, and the comparison.
+/// One chip per axis, the slice as text, and the comparison.
 #[component]
 pub(super) fn SliceBar() -> impl IntoView {
     let model = use_model();
@@ -35,7 +35,7 @@ pub(super) fn SliceBar() -> impl IntoView {
               label: fn(&trainscope_web_kit::i18n::TensorsTexts) -> &'static str| {
             SegOption {
                 value,
-                label: Signal::derive(move || label(&i18n.texts().tensors).to_owned()),
+                label: Signal::derive(move || label(i18n.texts().tensors()).to_owned()),
             }
         };
     let options = vec![
@@ -50,8 +50,8 @@ pub(super) fn SliceBar() -> impl IntoView {
                 <input
                     type="text"
                     spellcheck="false"
-                    aria-label=i18n.text(|t| t.tensors.slice)
-                    title=i18n.text(|t| t.tensors.slice_help)
+                    aria-label=i18n.text(|t| t.tensors().slice)
+                    title=i18n.text(|t| t.tensors().slice_help)
                     prop:value=text
                     on:change=move |event| model.set_slice(&event_target_value(&event))
                 />
@@ -60,14 +60,14 @@ pub(super) fn SliceBar() -> impl IntoView {
             {axes}
             <IconButton
                 icon=IconName::Columns
-                label=i18n.label(|t| t.tensors.swap)
+                label=i18n.label(|t| t.tensors().swap)
                 pressed=Signal::from(model.is_swapped)
                 on_press=move || model.swap()
             />
             <span class="grow"></span>
             <Compare />
             <Segmented
-                label=i18n.label(|t| t.tensors.values)
+                label=i18n.label(|t| t.tensors().values)
                 options=options
                 value=Signal::from(model.shown)
                 on_choose=move |shown| model.show(shown)
@@ -76,7 +76,7 @@ pub(super) fn SliceBar() -> impl IntoView {
     }
 }
 
-/// A chip an axis: a fixed one is stepped through, and a click on its name makes it one of the table.
+/// One chip per axis. A fixed axis has a number field; a click on its name makes it an axis of the table.
 fn axes() -> AnyView {
     let model = use_model();
     let i18n = use_i18n();
@@ -90,7 +90,7 @@ fn axes() -> AnyView {
         let chips = shape.iter().enumerate().map(|(axis, &len)| {
             let part = plane.slice.axes[axis];
             let (slice, sizes) = (plane.slice.clone(), shape.clone());
-            let name = (i18n.texts().tensors.axis)(axis);
+            let name = (i18n.texts().tensors().axis)(axis);
             let sign = if plane.rows == Some(axis) {
                 " ↓"
             } else if plane.columns == Some(axis) {
@@ -144,7 +144,7 @@ fn axes() -> AnyView {
                 <span class="dim" class:free=part.is_range()>
                     <button
                         type="button"
-                        title=i18n.texts().tensors.free
+                        title=i18n.texts().tensors().free
                         disabled=part.is_range()
                         on:click=free
                     >
@@ -167,8 +167,8 @@ fn Compare() -> impl IntoView {
     let i18n = use_i18n();
     let runs = use_runs();
     let options = move || {
-        let texts = &i18n.texts().tensors;
-        let own = model.run.get();
+        let texts = i18n.texts().tensors();
+        let current = model.run.get();
         let rank = model.rank.get();
         let mut options = vec![("previous".to_owned(), texts.with_previous.to_owned())];
         let first = model
@@ -181,10 +181,10 @@ fn Compare() -> impl IntoView {
         let now = model.step.get().unwrap_or(0);
         let mut steps: Vec<i64> = model.history.with(|history| {
             let points = history.points.iter();
-            let others = points.filter(|own| own.source != TensorSource::Statistics);
-            let others = others.map(|own| own.step);
+            let others = points.filter(|point| point.source != TensorSource::Statistics);
+            let others = others.map(|point| point.step);
             others
-                .filter(|own| *own != now && Some(*own) != first)
+                .filter(|step| *step != now && Some(*step) != first)
                 .collect()
         });
         steps.sort_by_key(|step| step.abs_diff(now));
@@ -197,7 +197,7 @@ fn Compare() -> impl IntoView {
             let with_tensors = list
                 .runs
                 .iter()
-                .filter(|run| run.id != own && run.kinds.contains_key("tensors"));
+                .filter(|run| run.id != current && run.kinds.contains_key("tensors"));
             let named = with_tensors.take(MAX_RUNS);
             options.extend(named.map(|run| (format!("run:{}", run.id), (texts.with_run)(&run.id))));
         });
@@ -222,8 +222,8 @@ fn Compare() -> impl IntoView {
     view! {
         <select
             class="btn compare"
-            aria-label=i18n.text(|t| t.tensors.compare)
-            title=i18n.text(|t| t.tensors.compare)
+            aria-label=i18n.text(|t| t.tensors().compare)
+            title=i18n.text(|t| t.tensors().compare)
             on:change=move |event| model.set_compare(Some(&event_target_value(&event)))
         >
             {options}

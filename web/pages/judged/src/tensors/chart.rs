@@ -1,5 +1,5 @@
-//! The head of the page, and the tensor over steps: its range, spread or length, with NaN and infinities in a lane; a
-//! slider chooses the step.
+//! Head of the page, and the tensor over steps: range, spread or norm, with NaN and infinities in a lane. A slider
+//! chooses the step.
 
 use std::sync::Arc;
 
@@ -25,7 +25,7 @@ use trainscope_web_kit::run_colour::use_run_colours;
 /// Quantity charted: range, standard deviation, L2 norm.
 type Figures = u8;
 
-/// Name, step and chart of the tensor that is looked at.
+/// Name, step and chart of the shown tensor.
 #[component]
 pub(super) fn StepChart() -> impl IntoView {
     let model = use_model();
@@ -106,11 +106,11 @@ pub(super) fn StepChart() -> impl IntoView {
             .and_then(nearest)
             .or_else(|| model.step.get())?;
         let stats = model.point(step)?.stats?;
-        let texts = &i18n.texts().tensors;
+        let texts = i18n.texts().tensors();
         let mut parts = vec![("", (texts.step)(step))];
         if let Some(finite) = stats.finite {
             let std = stats.variance().unwrap_or(f64::NAN).max(0.0).sqrt();
-            let [max, mean, _, min, spread] = i18n.texts().debugger.figures;
+            let [max, mean, _, min, spread] = i18n.texts().debugger().figures;
             let numbers = [
                 (min, finite.min),
                 (mean, finite.mean),
@@ -143,19 +143,19 @@ pub(super) fn StepChart() -> impl IntoView {
         label: Signal::derive(move || label().to_owned()),
     };
     let options = vec![
-        option(0, move || use_i18n().texts().tensors.range),
-        option(1, move || use_i18n().texts().tensors.std),
-        option(2, move || use_i18n().texts().tensors.norm),
+        option(0, move || use_i18n().texts().tensors().range),
+        option(1, move || use_i18n().texts().tensors().std),
+        option(2, move || use_i18n().texts().tensors().norm),
     ];
     let pending = move || {
         let left = model.history.with(|history| history.pending_bytes);
-        (left > 0).then(|| (i18n.texts().tensors.pending)(left))
+        (left > 0).then(|| (i18n.texts().tensors().pending)(left))
     };
     view! {
         <Head />
         <div class="toolbar tensor-stats">
             <Segmented
-                label=i18n.label(|t| t.tensors.statistics)
+                label=i18n.label(|t| t.tensors().statistics)
                 options=options
                 value=figures
                 on_choose=move |value| figures.set(value)
@@ -166,7 +166,7 @@ pub(super) fn StepChart() -> impl IntoView {
         <div class="step-chart" on:click=choose>
             <LineChart
                 figure=figure
-                label=Signal::derive(move || (i18n.texts().tensors.chart)(&model.tensor.get()))
+                label=Signal::derive(move || (i18n.texts().tensors().chart)(&model.tensor.get()))
                 crosshair=crosshair
                 geometry=geometry
                 canvas=canvas
@@ -206,7 +206,7 @@ fn Head() -> impl IntoView {
         let mut ranks = model
             .entry
             .with(|entry| entry.as_ref().map(|e| e.ranks.clone()))?;
-        // One that the address asks for and that is not there is what is shown.
+        // A missing rank in the address is listed, because it is shown.
         let now = model.rank.get();
         if !ranks.contains(&now) {
             ranks.push(now);
@@ -215,14 +215,14 @@ fn Head() -> impl IntoView {
             let options = ranks.into_iter().map(|rank| {
                 view! {
                     <option value=rank.to_string() selected=move || model.rank.get() == rank>
-                        {(i18n.texts().tensors.with_rank)(rank)}
+                        {(i18n.texts().tensors().with_rank)(rank)}
                     </option>
                 }
             });
             view! {
                 <select
                     class="btn"
-                    aria-label=i18n.text(|t| t.tensors.rank)
+                    aria-label=i18n.text(|t| t.tensors().rank)
                     on:change=move |event| model.set_rank(&event_target_value(&event))
                 >
                     {options.collect_view()}
@@ -232,7 +232,7 @@ fn Head() -> impl IntoView {
     };
     let step = move || {
         let step = model.step.get()?;
-        Some((i18n.texts().tensors.step)(step))
+        Some((i18n.texts().tensors().step)(step))
     };
     view! {
         <div class="tensor-head">
@@ -242,7 +242,7 @@ fn Head() -> impl IntoView {
             <span class="step-buttons">
                 <IconButton
                     icon=IconName::Left
-                    label=i18n.label(|t| t.tensors.previous_step)
+                    label=i18n.label(|t| t.tensors().previous_step)
                     size=12
                     on_press=move || {
                         model.step_by(-1);
@@ -250,11 +250,11 @@ fn Head() -> impl IntoView {
                 />
                 <b>{step}</b>
                 <Show when=move || model.is_now.get()>
-                    <span class="tok" data-part="live">{i18n.text(|t| t.session.now)}</span>
+                    <span class="tok" data-part="live">{i18n.text(|t| t.session().now)}</span>
                 </Show>
                 <IconButton
                     icon=IconName::Right
-                    label=i18n.label(|t| t.tensors.next_step)
+                    label=i18n.label(|t| t.tensors().next_step)
                     size=12
                     on_press=move || {
                         model.step_by(1);
@@ -266,16 +266,16 @@ fn Head() -> impl IntoView {
                     class="btn live-now"
                     data-part="now"
                     href=move || model.now_href()
-                    title=i18n.text(|t| t.session.now_title)
+                    title=i18n.text(|t| t.session().now_title)
                 >
-                    {i18n.text(|t| t.session.live_values)}
+                    {i18n.text(|t| t.session().live_values)}
                 </a>
             </Show>
         </div>
     }
 }
 
-/// Steps of the slider that have elements, if not all do.
+/// Steps of the slider with elements, unless all have them.
 #[component]
 fn Dumps() -> impl IntoView {
     let model = use_model();
@@ -298,8 +298,8 @@ fn Dumps() -> impl IntoView {
     move || {
         marks.get().map(|(last, path)| {
             view! {
-                <div class="dump-lane" title=i18n.texts().tensors.dumps_title>
-                    <span class="micro ink3">{i18n.texts().tensors.dumps}</span>
+                <div class="dump-lane" title=i18n.texts().tensors().dumps_title>
+                    <span class="micro ink3">{i18n.texts().tensors().dumps}</span>
                     <svg viewBox=format!("0 0 {last} 1") preserveAspectRatio="none" aria-hidden="true">
                         <path d=path />
                     </svg>
@@ -309,7 +309,7 @@ fn Dumps() -> impl IntoView {
     }
 }
 
-/// Every step that was recorded, evenly spaced.
+/// Slider over all recorded steps, evenly spaced.
 #[component]
 fn Slider() -> impl IntoView {
     let model = use_model();
@@ -334,7 +334,7 @@ fn Slider() -> impl IntoView {
         model
             .step
             .get()
-            .map(|step| (i18n.texts().tensors.step)(step))
+            .map(|step| (i18n.texts().tensors().step)(step))
     };
     view! {
         <input
@@ -343,7 +343,7 @@ fn Slider() -> impl IntoView {
             min="0"
             max=move || count.get().saturating_sub(1).to_string()
             hidden=move || { count.get() < 2 }
-            aria-label=i18n.text(|t| t.tensors.steps)
+            aria-label=i18n.text(|t| t.tensors().steps)
             aria-valuetext=text
             prop:value=move || position().to_string()
             style:--v=move || {
@@ -355,7 +355,7 @@ fn Slider() -> impl IntoView {
     }
 }
 
-/// Lower edge, line and upper edge of a point; the line is all there is of spread and length.
+/// Lower edge, line and upper edge of a point. For spread and norm all three are equal.
 fn numbers(point: &HistoryPoint, figures: Figures) -> Option<(f64, f64, f64)> {
     let stats = point.stats.as_ref()?;
     let finite = stats.finite?;

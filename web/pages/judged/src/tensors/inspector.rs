@@ -1,5 +1,5 @@
-//! The tensor at its step: elements by class, statistics beside the step before, a histogram of the slice, places to
-//! jump to, files to take along.
+//! Tensor at its step: elements by class, statistics next to those of the step before, a histogram of the slice, jumps
+//! to notable elements, and downloads.
 
 use std::sync::Arc;
 
@@ -37,7 +37,7 @@ pub(super) fn Inspector() -> impl IntoView {
             .source()
             .is_some_and(|s| s != TensorSource::Statistics)
     });
-    // The table says how large it is before anything more is read.
+    // The table reports the size before more data is read.
     let place = Memo::new(move |_| {
         model.loaded.with(|loaded| match loaded {
             Load::Ready(tile) => Some(tile.values.place.clone()),
@@ -49,7 +49,7 @@ pub(super) fn Inspector() -> impl IntoView {
         let is_it = slice.axes.len() == place.shape.len();
         is_it.then(|| (bytes_of(&slice, &place), slice))
     });
-    // None while nothing is known, or where nothing can be read.
+    // 0 while the size is unknown, or if nothing can be read.
     let elements_of = Memo::new(move |_| {
         place.with(|place| {
             place
@@ -69,7 +69,7 @@ pub(super) fn Inspector() -> impl IntoView {
         let is_small = place.with(|place| place.as_ref().is_some_and(is_small));
         (has_elements.get() && is_small).then(|| model.query())
     };
-    // Of the slice, and of the whole tensor where that is more. The table displays errors.
+    // Summaries of the slice and of the whole tensor. The table displays errors.
     let ask = |key: TensorQuery| async move { client::tensor_summary(&key).await };
     let subject = move || (model.tensor.get(), model.step.get());
     let slice = query(slice_key, ask).cleared_with(subject).answer;
@@ -138,7 +138,7 @@ pub(super) fn Inspector() -> impl IntoView {
         let stats = stats()?;
         Some(view! {
             <section>
-                <h2>{i18n.texts().tensors.elements}</h2>
+                <h2>{i18n.texts().tensors().elements}</h2>
                 <ClassBar stats=stats is_listed=true />
             </section>
         })
@@ -161,7 +161,7 @@ pub(super) fn Inspector() -> impl IntoView {
         Some(if let Some(bins) = bins.filter(|_| has_finite) {
             bins_picture(&bins, None)
         } else {
-            let text = i18n.texts().tensors.nothing_finite;
+            let text = i18n.texts().tensors().nothing_finite;
             view! { <p class="small ink3">{text}</p> }.into_any()
         })
     };
@@ -173,7 +173,7 @@ pub(super) fn Inspector() -> impl IntoView {
     };
     let all = move || {
         let place = place.get()?;
-        // The elements once for what they come to, and those of a large slice again for its histogram.
+        // All elements are read once for the statistics, and those of a large slice once more for its histogram.
         let again = of_slice.get().map_or(0, |(len_bytes, _)| len_bytes);
         let again = if again > SMALL_BYTES { again } else { 0 };
         let len_bytes = place.len_bytes + again;
@@ -186,9 +186,9 @@ pub(super) fn Inspector() -> impl IntoView {
         let text = move || {
             let all = format::bytes(len_bytes);
             if is_asked {
-                (i18n.texts().tensors.looking)(&format::bytes(read_bytes.get()), &all)
+                (i18n.texts().tensors().looking)(&format::bytes(read_bytes.get()), &all)
             } else {
-                (i18n.texts().tensors.look_at_all)(&all)
+                (i18n.texts().tensors().look_at_all)(&all)
             }
         };
         Some(view! {
@@ -196,7 +196,7 @@ pub(super) fn Inspector() -> impl IntoView {
                 type="button"
                 class="btn"
                 data-part="read-all"
-                title=is_asked.then(|| i18n.texts().tensors.stop)
+                title=is_asked.then(|| i18n.texts().tensors().stop)
                 on:click=move |_| asks_for_all.set(!is_asked)
             >
                 {text}
@@ -227,29 +227,29 @@ pub(super) fn Inspector() -> impl IntoView {
             <a class="btn grow" href=move || file(format, of_slice) download title=move || label.get()>
                 <Icon name=IconName::Download size=14 />
                 {format}
-                // A file is of what was recorded, whatever it is compared with.
+                // Files contain the recorded values, not the comparison.
                 {move || {
                     let is_compared = model.shown.get() != CellContent::Current;
-                    is_compared.then(|| format!(" · {}", i18n.texts().tensors.current))
+                    is_compared.then(|| format!(" · {}", i18n.texts().tensors().current))
                 }}
             </a>
         }
     };
-    let about_slice = i18n.label(|t| t.tensors.of_slice);
-    let of_all = i18n.label(|t| t.tensors.whole);
+    let about_slice = i18n.label(|t| t.tensors().of_slice);
+    let of_all = i18n.label(|t| t.tensors().whole);
     view! {
-        <aside class="insp tensor-insp" aria-label=i18n.text(|t| t.tensors.statistics)>
+        <aside class="insp tensor-insp" aria-label=i18n.text(|t| t.tensors().statistics)>
             {elements} {figures} <section hidden=move || elements_of.get() == 0>
                 <h2 class="flex">
-                    {i18n.text(|t| t.tensors.histogram)}
+                    {i18n.text(|t| t.tensors().histogram)}
                     <span class="ink3 plain-weight grow">{move || about_slice.get()}</span>
                     <input
                         class="bins"
                         type="number"
                         min="1"
                         max="512"
-                        aria-label=i18n.text(|t| t.tensors.bins)
-                        title=i18n.text(|t| t.tensors.bins)
+                        aria-label=i18n.text(|t| t.tensors().bins)
+                        title=i18n.text(|t| t.tensors().bins)
                         prop:value=move || bins.get().to_string()
                         on:change=move |event| {
                             let wanted = event_target_value(&event).parse().unwrap_or(40);
@@ -259,9 +259,9 @@ pub(super) fn Inspector() -> impl IntoView {
                 </h2>
                 {histogram}
             </section>
-            // One element is where it is.
+            // A single element needs no jumps.
             <section hidden=move || elements_of.get() < 2>
-                <h2>{i18n.text(|t| t.tensors.jump)}</h2>
+                <h2>{i18n.text(|t| t.tensors().jump)}</h2>
                 {jumps}
                 {all}
             </section>
@@ -273,7 +273,7 @@ pub(super) fn Inspector() -> impl IntoView {
                 </span>
                 <a class="btn grow" href=move || route::run_href(&model.run.get(), RunPage::Debugger)>
                     <Icon name=IconName::Debugger size=14 />
-                    {i18n.text(|t| t.tensors.debugger)}
+                    {i18n.text(|t| t.tensors().debugger)}
                 </a>
             </div>
         </aside>
@@ -325,37 +325,37 @@ async fn look_at(
     all.filter(|_| from >= len)
 }
 
-/// Adds what the elements behind those of `all` come to.
+/// Adds the summary of the elements that follow those of `all`.
 fn merge(all: &mut TensorSlice, more: TensorSlice) {
     let [known, new] = [&all.stats, &more.stats].map(|stats| stats.finite);
     let is_beyond = |beyond: fn(f64, f64) -> bool, of: fn(&FiniteStats) -> f64| match (known, new) {
         (Some(known), Some(new)) => beyond(of(&new), of(&known)),
         (known, new) => known.is_none() && new.is_some(),
     };
-    let (own, more_at) = (&mut all.positions, more.positions);
+    let (positions, more_at) = (&mut all.positions, more.positions);
     if is_beyond(|new, known| new < known, |finite| finite.min) {
-        own.min = more_at.min;
+        positions.min = more_at.min;
     }
     if is_beyond(|new, known| new > known, |finite| finite.max) {
-        own.max = more_at.max;
+        positions.max = more_at.max;
     }
-    own.nan = own.nan.take().or(more_at.nan);
-    own.pos_inf = own.pos_inf.take().or(more_at.pos_inf);
-    own.neg_inf = own.neg_inf.take().or(more_at.neg_inf);
+    positions.nan = positions.nan.take().or(more_at.nan);
+    positions.pos_inf = positions.pos_inf.take().or(more_at.pos_inf);
+    positions.neg_inf = positions.neg_inf.take().or(more_at.neg_inf);
     all.stats.merge(&more.stats);
-    if let (Some(own), Some(more)) = (&mut all.histogram, more.histogram) {
-        for (sum, count) in own.counts.iter_mut().zip(more.counts) {
+    if let (Some(bins), Some(more)) = (&mut all.histogram, more.histogram) {
+        for (sum, count) in bins.counts.iter_mut().zip(more.counts) {
             *sum += count;
         }
-        own.below += more.below;
-        own.above += more.above;
+        bins.below += more.below;
+        bins.above += more.above;
     }
     all.read_bytes += more.read_bytes;
 }
 
 fn statistics(now: &TensorStats, step: i64, before: Option<(i64, TensorStats)>) -> AnyView {
     let i18n = use_i18n();
-    let texts = &i18n.texts().tensors;
+    let texts = i18n.texts().tensors();
     let of = |stats: &TensorStats| {
         let finite = stats.finite;
         let number = |number: Option<f64>| number.map_or_else(|| "–".to_owned(), format::cell);
@@ -368,7 +368,7 @@ fn statistics(now: &TensorStats, step: i64, before: Option<(i64, TensorStats)>) 
             format::count(stats.zero),
         ]
     };
-    let [max, mean, _, min, std] = i18n.texts().debugger.figures;
+    let [max, mean, _, min, std] = i18n.texts().debugger().figures;
     let names = [min, max, mean, std, texts.l2_norm, texts.zeros];
     let after = of(now);
     let earlier = before.as_ref().map(|(_, stats)| of(stats));
@@ -405,7 +405,7 @@ fn statistics(now: &TensorStats, step: i64, before: Option<(i64, TensorStats)>) 
 fn jump_buttons(positions: Positions) -> AnyView {
     let model = use_model();
     let i18n = use_i18n();
-    let texts = &i18n.texts().tensors;
+    let texts = i18n.texts().tensors();
     let places = [
         ("max", positions.max, ""),
         ("min", positions.min, ""),

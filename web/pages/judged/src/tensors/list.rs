@@ -1,5 +1,5 @@
-//! The tensors at the left: in the order of their files, under what their names begin with, with what was found of each.
-//! Only the rows in view are there, so thousands cost as much as thirty.
+//! List of tensors at the left: in file order, grouped by name prefix, each with its worst finding. Only rows in view
+//! are rendered: thousands cost as much as thirty.
 
 use trainscope_api::tensors::{TensorEntry, TensorSource};
 
@@ -12,7 +12,7 @@ use trainscope_web_kit::format;
 use trainscope_web_kit::i18n::use_i18n;
 use trainscope_web_kit::prelude::*;
 
-/// A row, in pixels.
+/// Height of a row, in pixels.
 const ROW: f64 = 26.0;
 
 /// Filter, roles and the tensors.
@@ -32,7 +32,7 @@ pub(super) fn TensorList() -> impl IntoView {
         (roles.len() > 1 || chosen.is_some()).then(|| {
             let chips = roles.into_iter().map(|(role, count)| {
                 let is_on = chosen.as_ref() == Some(&role);
-                let name = (i18n.texts().tensors.role)(&role);
+                let name = (i18n.texts().tensors().role)(&role);
                 view! {
                     <button
                         type="button"
@@ -55,9 +55,9 @@ pub(super) fn TensorList() -> impl IntoView {
         model.index.with(|index| {
             let index = index.as_ref()?;
             let text = if index.total == 0 {
-                i18n.texts().tensors.nothing_matches.to_owned()
+                i18n.texts().tensors().nothing_matches.to_owned()
             } else if index.cut {
-                (i18n.texts().tensors.cut)(index.tensors.len() as u64, index.total)
+                (i18n.texts().tensors().cut)(index.tensors.len() as u64, index.total)
             } else {
                 return None;
             };
@@ -65,13 +65,13 @@ pub(super) fn TensorList() -> impl IntoView {
         })
     };
     view! {
-        <aside class="tensor-list" aria-label=i18n.text(|t| t.tensors.title)>
+        <aside class="tensor-list" aria-label=i18n.text(|t| t.titles().tensors)>
             <label class="field">
                 {fixed_icon(IconName::Filter, 14)}
                 <input
                     type="search"
-                    placeholder=move || (i18n.texts().tensors.filter)(total.get())
-                    aria-label=move || (i18n.texts().tensors.filter)(total.get())
+                    placeholder=move || (i18n.texts().tensors().filter)(total.get())
+                    aria-label=move || (i18n.texts().tensors().filter)(total.get())
                     prop:value=move || model.search.get()
                     on:input=move |event| model.set_search(&event_target_value(&event))
                 />
@@ -88,11 +88,11 @@ pub(super) fn TensorList() -> impl IntoView {
 enum Row {
     /// Common prefix of the names below, and `true` if it is expanded.
     Group(String, bool),
-    /// A tensor, by its place in the index.
+    /// Tensor, by its position in the index.
     Tensor(usize),
 }
 
-/// Lines of all tensors, one more above each group; those of no group stand by themselves.
+/// Rows of all tensors, with a row above each group. Tensors without a group have no such row.
 fn rows_of<'a>(names: impl Iterator<Item = &'a str>, is_folded: impl Fn(&str) -> bool) -> Vec<Row> {
     let mut rows = Vec::new();
     let mut last = None;
@@ -122,11 +122,11 @@ fn Rows() -> impl IntoView {
         model.index.with(|index| {
             let entries = index.iter().flat_map(|index| &index.tensors);
             let names = entries.map(|entry| &*entry.tensor);
-            rows_of(names, |name| folded.iter().any(|own| own == name))
+            rows_of(names, |name| folded.iter().any(|group| group == name))
         })
     });
     let list = RowList::new(0.0, move || RowHeights::Equal(rows.with(Vec::len), ROW));
-    // The tensor that is looked at comes into view when it changes.
+    // A newly selected tensor is scrolled into view.
     Effect::new(move |before: Option<String>| {
         let name = model.tensor.get();
         if list.holder.with(Option::is_none) {
@@ -197,7 +197,7 @@ fn group(name: String, is_open: bool, folded: RwSignal<Vec<String>>) -> AnyView 
             if is_open {
                 folded.push(pressed.clone());
             } else {
-                folded.retain(|own| *own != pressed);
+                folded.retain(|group| *group != pressed);
             }
         });
     };
@@ -255,7 +255,7 @@ fn tensor_row(entry: &TensorEntry) -> AnyView {
     .into_any()
 }
 
-/// `64×8×128`; a single number has none.
+/// `64×8×128`; empty for a scalar.
 pub(super) fn shape_text(shape: &[u64]) -> String {
     let sizes: Vec<String> = shape.iter().map(u64::to_string).collect();
     sizes.join("×")

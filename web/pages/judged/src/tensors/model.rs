@@ -36,8 +36,8 @@ const ABSOLUTE: &str = "atol";
 const RELATIVE: &str = "rtol";
 const SEARCH: &str = "q";
 const ROLE: &str = "role";
-/// Tensors in memory that the list shows at most.
-const MOST_LIVE: usize = 5_000;
+/// Maximum number of tensors in memory that the list shows.
+const MAX_LIVE: usize = 5_000;
 /// Time between requests for statistics that the server has not read yet.
 const PENDING_PAUSE: Duration = Duration::from_millis(30);
 
@@ -50,11 +50,11 @@ pub(super) enum CellContent {
     Difference,
 }
 
-/// A training that waits.
+/// Training that waits.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct HeldTraining {
     session: String,
-    /// Changes with each hold: another one has other values.
+    /// Number of the hold; each hold has other values.
     turn: u64,
     pub(super) step: i64,
 }
@@ -67,9 +67,9 @@ pub(super) struct Model {
     pub(super) search: Memo<String>,
     pub(super) role: Memo<Option<String>>,
     pub(super) index: RwSignal<Option<Arc<TensorIndex>>>,
-    /// The worst that was found of each tensor of the rank.
+    /// Worst severity of the findings of each tensor of the rank.
     pub(super) health: Memo<Arc<HashMap<String, Severity>>>,
-    /// The tensor that is looked at: the one of the address, else that of the first cause, else the first.
+    /// Shown tensor: that of the address, else that of the first cause, else the first.
     pub(super) entry: Memo<Option<TensorEntry>>,
     pub(super) tensor: Memo<String>,
     pub(super) rank: Memo<u32>,
@@ -78,19 +78,19 @@ pub(super) struct Model {
     pub(super) held: Memo<Option<HeldTraining>>,
     /// `true` if values are those in the memory of the training.
     pub(super) is_now: Memo<bool>,
-    /// The step that is looked at: the one of the address, else that of the first cause, else the last.
+    /// Shown step: that of the address, else that of the first cause, else the last.
     pub(super) step: Memo<Option<i64>>,
-    /// The slice as the address has it.
+    /// Slice as in the address.
     pub(super) slice_text: Memo<Option<String>>,
     pub(super) is_swapped: Memo<bool>,
-    /// The shape, once it is known.
+    /// Shape, once known.
     pub(super) shape: Memo<Option<Vec<u64>>>,
     /// Scrollable plane, or the error of the slice.
     pub(super) plane: Memo<Option<Result<Plane, String>>>,
     pub(super) at: Memo<Option<(u64, u64)>>,
     pub(super) compare: Memo<Option<String>>,
     pub(super) shown: Memo<CellContent>,
-    /// By how much elements may differ and still be alike, and by which share; the server's own choice without.
+    /// Absolute and relative tolerance of equal elements; `None` means the default of the server.
     pub(super) tolerance: Memo<[Option<f64>; 2]>,
     /// Visible window of the table.
     pub(super) view: RwSignal<Window>,
@@ -98,7 +98,7 @@ pub(super) struct Model {
     pub(super) loaded: Memo<Load<Arc<Tile>>>,
 }
 
-/// The state of this page.
+/// Returns the state of this page.
 pub(super) fn use_model() -> Model {
     expect_context()
 }
@@ -123,11 +123,11 @@ impl Model {
         let (at, compare, show) = (url.param(AT), url.param(COMPARE), url.param(SHOW));
         let sessions = use_sessions();
         let held = Memo::new(move |_| {
-            let own = run.with(|run| sessions.of_run(run))?;
-            (own.state == SessionState::Waiting).then_some(HeldTraining {
-                session: own.id,
-                turn: own.turn,
-                step: own.step,
+            let session = run.with(|run| sessions.of_run(run))?;
+            (session.state == SessionState::Waiting).then_some(HeldTraining {
+                session: session.id,
+                turn: session.turn,
+                step: session.step,
             })
         });
         let is_now = Memo::new(move |_| {
@@ -179,7 +179,7 @@ impl Model {
                 let mut all = index.iter().flat_map(|index| &index.tensors);
                 all.find(|entry| entry.tensor == name).cloned()
             });
-            // A filter may leave it out of the list, and the page goes on showing it.
+            // A filter may remove it from the list; the page continues to show it.
             found.or_else(|| {
                 before
                     .cloned()
@@ -217,7 +217,7 @@ impl Model {
             let is_named = named.with(Option::is_some);
             let cause = causes.with(|causes| {
                 let mut all = causes.iter();
-                all.find(|(of, _)| !is_named && tensor.with(|own| own == of))
+                all.find(|(of, _)| !is_named && tensor.with(|name| name == of))
                     .map(|(_, step)| *step)
             });
             history.with(|history| {
@@ -227,7 +227,7 @@ impl Model {
             })
         });
         let values = Query::<Tile>::idle();
-        // Shape of the last step from the list; a step of another shape reports its own.
+        // The list has the shape of the last step; the values of another step report theirs.
         let shape = Memo::new(move |_| {
             let of_step = values.answer.with(|tile| {
                 let tile = tile.as_ref()?;
@@ -349,20 +349,20 @@ impl Model {
         source_at(self.history, self.step.get()?)
     }
 
-    /// The steps with elements before and after the one that is looked at; reactive.
+    /// Nearest steps with elements before and after the shown one; reactive.
     pub(super) fn nearest(self) -> Vec<i64> {
         let step = self.step.get().unwrap_or(0);
         self.history.with(|history| {
             let near = [-1, 1].map(|by| step_from(&history.points, step, by));
             let has_elements = |step: &i64| {
                 let mut points = history.points.iter();
-                points.any(|own| own.step == *step && own.source != TensorSource::Statistics)
+                points.any(|point| point.step == *step && point.source != TensorSource::Statistics)
             };
             near.into_iter().flatten().filter(has_elements).collect()
         })
     }
 
-    /// The statistics of a step; reactive.
+    /// Statistics of a step; reactive.
     pub(super) fn point(self, step: i64) -> Option<HistoryPoint> {
         self.history.with(|history| {
             let mut points = history.points.iter();
@@ -370,7 +370,7 @@ impl Model {
         })
     }
 
-    /// The query of what is looked at; reactive.
+    /// Query for the shown tensor; reactive.
     pub(super) fn query(self) -> TensorQuery {
         TensorQuery {
             run: self.run.get(),
@@ -386,12 +386,12 @@ impl Model {
         }
     }
 
-    /// The address of the values in the memory of the training; reactive.
+    /// Address of the values in the memory of the training; reactive.
     pub(super) fn now_href(self) -> String {
         self.url.href(&[(STEP, Some(NOW))])
     }
 
-    /// The address of another tensor at the same step; reactive.
+    /// Address of another tensor at the same step; reactive.
     pub(super) fn href(self, tensor: &str) -> String {
         let changes = [
             (TENSOR, Some(tensor)),
@@ -424,7 +424,7 @@ impl Model {
         self.url.set(&[(COMPARE, compare)], History::Push);
     }
 
-    /// Shows this side of a comparison; with nothing to compare with, the step before.
+    /// Shows a side of a comparison; by default with the previous step.
     pub(super) fn show(self, shown: CellContent) {
         let compare = self.compare.get_untracked();
         let compare = compare.as_deref().unwrap_or("previous");
@@ -437,7 +437,7 @@ impl Model {
             .set(&[(COMPARE, compare), (SHOW, show)], History::Push);
     }
 
-    /// Invalid text leaves the default to the server.
+    /// Sets a tolerance; invalid text restores the default of the server.
     pub(super) fn set_tolerance(self, is_relative: bool, text: &str) {
         let key = if is_relative { RELATIVE } else { ABSOLUTE };
         let known = parse_tolerance(text).map(|_| text.trim());
@@ -472,7 +472,7 @@ impl Model {
             .set(&[(SLICE, Some(&slice)), (AT, Some(&at))], History::Push);
     }
 
-    /// Goes `by` steps on, of those with elements if there are any; whether there is one.
+    /// Moves by `by` steps, among those with elements if any exist. Returns `false` if there is no such step.
     pub(super) fn step_by(self, by: isize) -> bool {
         let Some(now) = self.step.get_untracked() else {
             return false;
@@ -486,7 +486,7 @@ impl Model {
         next.is_some()
     }
 
-    /// Goes `by` tensors on; whether there is one.
+    /// Moves by `by` tensors in the list. Returns `false` at its ends.
     pub(super) fn tensor_by(self, by: isize) -> bool {
         let name = self.tensor.get_untracked();
         let next = self.index.with_untracked(|index| {
@@ -508,7 +508,7 @@ impl Model {
     }
 }
 
-/// Tensors that a rank shows while it waits; those that have arrived if it does not answer.
+/// Requests the tensors of a waiting rank. On an error, returns those received before.
 async fn live_items(session: String, rank: u32, search: String) -> Vec<SessionItem> {
     let mut query = SessionItemsQuery {
         session,
@@ -518,7 +518,7 @@ async fn live_items(session: String, rank: u32, search: String) -> Vec<SessionIt
     };
     let mut items = Vec::new();
     while let Ok(mut page) = client::session_tensors(&query).await {
-        let is_last = !page.cut || page.items.is_empty() || items.len() >= MOST_LIVE;
+        let is_last = !page.cut || page.items.is_empty() || items.len() >= MAX_LIVE;
         items.append(&mut page.items);
         if is_last {
             break;
@@ -528,7 +528,7 @@ async fn live_items(session: String, rank: u32, search: String) -> Vec<SessionIt
     items
 }
 
-/// A tolerance is a number, and none is below zero.
+/// Parses a tolerance: a finite number that is not negative.
 fn parse_tolerance(text: &str) -> Option<f64> {
     let number = trainscope_web_kit::format::parse_number(text);
     number.filter(|number| number.is_finite() && *number >= 0.0)
@@ -542,11 +542,13 @@ fn source_at(history: Memo<Arc<TensorHistory>>, step: i64) -> Option<TensorSourc
     })
 }
 
-/// Asks for the statistics over steps again while some are not read.
+/// Repeats the request for statistics while the server has not read all.
 fn repeat_while_pending(history: Query<TensorHistory>) {
     Effect::new(move || {
         let is_pending = |history: &Option<Arc<TensorHistory>>| {
-            history.as_ref().is_some_and(|own| own.pending_bytes > 0)
+            history
+                .as_ref()
+                .is_some_and(|history| history.pending_bytes > 0)
         };
         let has_failed = history.error.with_untracked(Option::is_some);
         if !history.is_fetching.get() && !has_failed && history.answer.with_untracked(is_pending) {

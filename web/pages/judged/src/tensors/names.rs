@@ -9,7 +9,7 @@ use trainscope_format::session::SessionItem;
 /// Splits a name before its last part.
 pub(super) fn split(name: &str) -> (&str, &str) {
     match name.rfind(['/', '.']) {
-        // `fc1.weight.grad` is one of `fc1`, beside `fc1.weight`.
+        // `fc1.weight.grad` belongs to `fc1`, like `fc1.weight`.
         Some(at) => match name[..at].rfind(['/', '.']) {
             Some(before) if name[at..] == *".grad" => (&name[..before], &name[before + 1..]),
             _ => (&name[..at], &name[at + 1..]),
@@ -18,24 +18,26 @@ pub(super) fn split(name: &str) -> (&str, &str) {
     }
 }
 
-/// The tensor to show first, of `hits` with their steps, which begin with the first cause. That is a scalar or a node in many
-/// runs: then the first tensor of the list that was hit, one with elements at that step if there is any. Without hits the
-/// first of the list; empty without a list.
+/// Name of the tensor to show first. `hits` are names with steps, beginning with the first cause. If that is a scalar
+/// or a node, takes the first listed tensor with a hit, preferably one with elements at that step. Without hits, takes
+/// the first of the list; empty without a list.
 pub(super) fn default_tensor(index: Option<&TensorIndex>, hits: &[(String, i64)]) -> String {
     let tensors = index.map(|index| &*index.tensors).unwrap_or_default();
     let of_hit = |(name, step): &(String, i64)| {
         let mut all = tensors.iter();
         let entry = all.find(|entry| entry.tensor == *name)?;
-        let has_elements = entry.sources.iter().any(|own| {
-            let steps = own.first_step..=own.last_step;
-            own.source != TensorSource::Statistics && steps.contains(step)
+        let has_elements = entry.sources.iter().any(|source| {
+            let steps = source.first_step..=source.last_step;
+            source.source != TensorSource::Statistics && steps.contains(step)
         });
         Some((entry, has_elements))
     };
     let cause = hits.first().and_then(of_hit);
     let mut listed = hits.iter().filter_map(of_hit);
     let first = listed.clone().next();
-    let found = cause.or_else(|| listed.find(|own| own.1)).or(first);
+    let found = cause
+        .or_else(|| listed.find(|(_, has_elements)| *has_elements))
+        .or(first);
     let found = found.map(|(entry, _)| entry).or_else(|| tensors.first());
     found.map(|entry| entry.tensor.clone()).unwrap_or_default()
 }
@@ -52,7 +54,7 @@ pub(super) fn arrange(tensors: &mut [TensorEntry]) {
     tensors.sort_by_key(|entry| places.get(split(&entry.tensor).0).copied());
 }
 
-/// Adds tensors that a training shows and has not recorded, of a role if one is chosen.
+/// Adds tensors that a training shows but has not recorded, limited to `role` if given.
 pub(super) fn add_live(
     index: &mut TensorIndex,
     items: Vec<SessionItem>,
@@ -169,7 +171,7 @@ pub(super) mod tests {
         };
         assert_eq!(of(&[]), "a");
         assert_eq!(of(&[("b", 5), ("c", 5)]), "b");
-        // A cause may be a scalar: then a tensor that was hit, whose elements can be looked at.
+        // For a scalar as cause: a tensor with a hit and with elements at that step.
         assert_eq!(of(&[("loss", 4), ("b", 5), ("c", 6)]), "c");
         assert_eq!(of(&[("loss", 4), ("b", 5), ("c", 12)]), "b");
         assert_eq!(of(&[("loss", 4)]), "a");

@@ -2,15 +2,15 @@
 
 use trainscope_api::tensors::{HistoryPoint, TensorSource};
 
-/// The step `by` places after another one, or before it for a negative number. The other one need not be there. Counts
-/// only those with elements, if there are any.
+/// Step `by` places after `now`, or before it if `by` is negative. `now` need not be a recorded step. Counts only steps
+/// with elements, if any exist.
 pub(super) fn step_from(points: &[HistoryPoint], now: i64, by: isize) -> Option<i64> {
     let has_elements = |point: &&HistoryPoint| point.source != TensorSource::Statistics;
     let some = points.iter().any(|point| has_elements(&point));
     let all = points.iter().filter(|point| !some || has_elements(point));
     let steps: Vec<i64> = all.map(|point| point.step).collect();
     let at = steps.partition_point(|step| *step < now);
-    // The next step after one that does not exist is already one further.
+    // From a missing step, the next recorded one is already one place further.
     let is_between = steps.get(at) != Some(&now);
     let by = if is_between && by > 0 { by - 1 } else { by };
     steps.get(at.checked_add_signed(by)?).copied()

@@ -1,4 +1,4 @@
-//! The elements of a slice as a table: only what is in view is drawn, and coloured by how far it is from zero.
+//! Elements of a slice as a table. Only cells in view are drawn, coloured by their distance from zero.
 
 use std::sync::Arc;
 
@@ -16,14 +16,14 @@ use trainscope_web_kit::pixels::{pixels, whole};
 use trainscope_web_kit::prelude::*;
 use trainscope_web_kit::query::Load;
 
-/// A row, in pixels.
+/// Height of a row and width of a column, in pixels.
 const ROW: f64 = 21.0;
 const COLUMN: f64 = 62.0;
-/// Heads of rows and of columns.
+/// Width of the row heads and height of the column heads, in pixels.
 const HEADS: (f64, f64) = (54.0, 20.0);
-/// Absolute and relative default, the same as the server's.
+/// Default absolute and relative tolerance, equal to those of the server.
 const USUAL_TOLERANCE: [f64; 2] = [1e-8, 1e-5];
-/// The longest distance that browsers scroll.
+/// Maximum distance that browsers scroll, in pixels.
 const MAX_PIXELS: f64 = 16_000_000.0;
 
 /// The bar of the slice, and the table.
@@ -37,10 +37,10 @@ pub(super) fn Values() -> impl IntoView {
             return without();
         }
         if let Some(Err(reason)) = plane {
-            return notice(i18n.texts().tensors.slice, reason);
+            return notice(i18n.texts().tensors().slice, reason);
         }
         if let Load::Failed(error) = model.loaded.get() {
-            let texts = &i18n.texts().tensors;
+            let texts = i18n.texts().tensors();
             let dtype = model.entry.with(|entry| entry.as_ref()?.dtype.clone());
             let is_known = dtype.is_none_or(|dtype| DType::of_name(&dtype).is_some());
             let title = if is_known {
@@ -68,10 +68,10 @@ pub(super) fn Values() -> impl IntoView {
     }
 }
 
-/// The step has no elements: other steps may.
+/// Notice for a step without elements, with the nearest steps that have some.
 fn without() -> AnyView {
     let model = use_model();
-    let texts = &use_i18n().texts().tensors;
+    let texts = &use_i18n().texts().tensors();
     let (Some(step), nearest) = (model.step.get(), model.nearest()) else {
         return ().into_any();
     };
@@ -105,7 +105,7 @@ fn notice(title: &'static str, next: String) -> AnyView {
     .into_any()
 }
 
-/// Pixels to scroll, and how many cells they stand for.
+/// Length in pixels to scroll over a number of cells, at most [`MAX_PIXELS`].
 fn scrollable(cells: u64, size: f64) -> f64 {
     (cells as f64 * size).min(MAX_PIXELS)
 }
@@ -128,7 +128,7 @@ fn Sheet() -> impl IntoView {
         let Some(all) = all.get() else { return };
         let one = |first: u64, len: u64, from: f64, pixels: f64, size: f64| {
             let shown = whole(pixels / size) as u64 + 1;
-            // The last cell can always be reached, however the scroll bar rounds.
+            // The last cell can be reached despite the rounding of the scroll bar.
             let from = (whole(from / size) as u64).min(len.saturating_sub(shown.saturating_sub(1)));
             (first + from, shown.min(len - from.min(len)))
         };
@@ -144,7 +144,7 @@ fn Sheet() -> impl IntoView {
             model.view.set(view);
         }
     });
-    // The cell of the address comes into view when it changes.
+    // A new cell in the address is scrolled into view.
     Effect::new(move || {
         let (Some((row, column)), Some(all)) = (model.at.get(), all.get()) else {
             return;
@@ -210,9 +210,9 @@ fn Sheet() -> impl IntoView {
         let all = all.get().map_or(0, |all| all.rows * all.columns);
         let compared = tile.values.compared.as_ref().map(|compared| {
             let loaded = compared.values.len() as u64;
-            (i18n.texts().tensors.beyond)(compared.beyond, loaded, all)
+            (i18n.texts().tensors().beyond)(compared.beyond, loaded, all)
         });
-        let text = text.unwrap_or_else(|| (i18n.texts().tensors.in_table)(all));
+        let text = text.unwrap_or_else(|| (i18n.texts().tensors().in_table)(all));
         Some(view! {
             <span class="cell-readout">{text}</span>
             <span class="grow"></span>
@@ -246,7 +246,7 @@ fn Sheet() -> impl IntoView {
             node_ref=scroller
             tabindex="0"
             role="region"
-            aria-label=i18n.text(|t| t.tensors.values)
+            aria-label=i18n.text(|t| t.tensors().values)
             on:scroll=move |_| {
                 if let Some(scroller) = scroller.get_untracked() {
                     let left = f64::from(scroller.scroll_left());
@@ -276,7 +276,7 @@ fn Sheet() -> impl IntoView {
                 </div>
             </div>
             <p class="none small ink2 sheet-note" hidden=move || !is_empty()>
-                {i18n.text(|t| t.tensors.empty)}
+                {i18n.text(|t| t.tensors().empty)}
             </p>
         </div>
         <div class="sheet-foot micro">
@@ -285,27 +285,27 @@ fn Sheet() -> impl IntoView {
                 <Tolerance />
             </Show>
             <span class="ink3" hidden=move || !is_too_long()>
-                {i18n.text(|t| t.tensors.too_long)}
+                {i18n.text(|t| t.tensors().too_long)}
             </span>
         </div>
     }
 }
 
-/// By how much elements may differ and still count as alike.
+/// Fields for the tolerance within which elements count as equal.
 #[component]
 fn Tolerance() -> impl IntoView {
     let model = use_model();
     let i18n = use_i18n();
     let field = move |is_relative: bool| {
         let label = move || {
-            let texts = &i18n.texts().tensors;
+            let texts = i18n.texts().tensors();
             if is_relative {
                 texts.relative
             } else {
                 texts.absolute
             }
         };
-        let own = move || {
+        let value = move || {
             let index = usize::from(is_relative);
             let number = model.tolerance.get()[index].unwrap_or(USUAL_TOLERANCE[index]);
             if number == 0.0 || (1e-4..1e6).contains(&number) {
@@ -322,14 +322,14 @@ fn Tolerance() -> impl IntoView {
                 name=if is_relative { "relative" } else { "absolute" }
                 aria-label=label
                 title=label
-                prop:value=own
+                prop:value=value
                 on:change=move |event| model.set_tolerance(is_relative, &event_target_value(&event))
             />
         }
     };
     view! {
         <span class="tolerance ink3">
-            "|Δ| ≤ " {field(false)} " + " {field(true)} " · |" {i18n.text(|t| t.tensors.other)}
+            "|Δ| ≤ " {field(false)} " + " {field(true)} " · |" {i18n.text(|t| t.tensors().other)}
             "|"
         </span>
     }
@@ -350,7 +350,7 @@ fn shown(tile: &Tile, shown: CellContent) -> &[Element] {
     }
 }
 
-/// Heads and cells of what is in view.
+/// Heads and cells of the visible window.
 fn cells(tile: &Arc<Tile>) -> AnyView {
     let model = use_model();
     let (view, side, at) = (model.view.get(), model.shown.get(), model.at.get());

@@ -12,15 +12,14 @@ use trainscope_web_kit::i18n::use_i18n;
 use trainscope_web_kit::prelude::*;
 use trainscope_web_kit::query::query;
 
-/// Advice before the rest is folded.
+/// Maximum number of pieces of advice before the rest is folded.
 const LISTED: usize = 5;
 
 /// The worst severity of the advice.
-pub(super) fn worst(own: &SessionSummary) -> Option<Severity> {
-    own.advice.iter().map(|one| one.severity).max()
+pub(super) fn worst(summary: &SessionSummary) -> Option<Severity> {
+    summary.advice.iter().map(|one| one.severity).max()
 }
 
-/// The card.
 #[component]
 pub(super) fn AdviceCard() -> impl IntoView {
     let model = use_model();
@@ -35,35 +34,35 @@ pub(super) fn AdviceCard() -> impl IntoView {
     let title_of = move |id: &str| {
         let catalogue = titles.answer.get();
         let conditions = catalogue.iter().flat_map(|all| &all.conditions);
-        let own = conditions.into_iter().find(|own| own.id == id);
-        own.map_or_else(|| id.to_owned(), |own| i18n.words(&own.title))
+        let condition = conditions.into_iter().find(|condition| condition.id == id);
+        condition.map_or_else(|| id.to_owned(), |condition| i18n.words(&condition.title))
     };
     let list = move || {
-        model.with(|own| {
-            let whole = from_step_to_step(own);
+        model.with(|summary| {
+            let whole = from_step_to_step(summary);
             let most = if has_all.get() { usize::MAX } else { LISTED };
-            let all = own.advice.iter().take(most).enumerate();
+            let all = summary.advice.iter().take(most).enumerate();
             let all = all.map(|(at, one)| row(at, one, whole));
             all.collect::<Vec<_>>()
         })
     };
     let more = move || {
-        let hidden = model.with(|own| own.advice.len().saturating_sub(LISTED))?;
+        let hidden = model.with(|summary| summary.advice.len().saturating_sub(LISTED))?;
         (hidden > 0 && !has_all.get()).then(|| {
             view! {
                 <button type="button" class="link small" on:click=move |_| has_all.set(true)>
-                    {(i18n.texts().profile.more)(hidden as u64)}
+                    {(i18n.texts().profile().more)(hidden as u64)}
                 </button>
             }
         })
     };
     let rules = move || {
-        let texts = i18n.texts().profile;
-        model.with(|own| {
-            let passed = own.passed.len() as u64;
-            let unjudged = own.not_judged.len() as u64;
+        let texts = i18n.texts();
+        model.with(|summary| {
+            let passed = summary.passed.len() as u64;
+            let unjudged = summary.not_judged.len() as u64;
             let rows = is_open.get().then(|| {
-                let passed = own.passed.iter().map(|id| {
+                let passed = summary.passed.iter().map(|id| {
                     view! {
                         <li>
                             <span class="okc">{fixed_icon(IconName::Ok, 12)}</span>
@@ -72,7 +71,7 @@ pub(super) fn AdviceCard() -> impl IntoView {
                     }
                     .into_any()
                 });
-                let unjudged = own.not_judged.iter().map(|one| {
+                let unjudged = summary.not_judged.iter().map(|one| {
                     view! {
                         <li>
                             <span class="ink3">{fixed_icon(IconName::Minus, 12)}</span>
@@ -85,16 +84,17 @@ pub(super) fn AdviceCard() -> impl IntoView {
                 let rows = passed.chain(unjudged).collect::<Vec<_>>();
                 view! { <ul class="rules small">{rows}</ul> }
             });
-            // No tick where rules were left out for want of steps.
-            let sign = if own.unjudged.is_some() {
+            // No tick if rules were left out for lack of steps.
+            let sign = if summary.unjudged.is_some() {
                 view! { {fixed_icon(IconName::Minus, 14)} }.into_any()
             } else {
                 view! { <span class="okc">{fixed_icon(IconName::Ok, 14)}</span> }.into_any()
             };
-            let not_judged = (unjudged > 0).then(|| format!(" · {}", (texts.not_judged)(unjudged)));
+            let not_judged =
+                (unjudged > 0).then(|| format!(" · {}", (texts.profile().not_judged)(unjudged)));
             let foot = view! {
                 {sign}
-                {(texts.passed)(passed)}
+                {(texts.profile().passed)(passed)}
                 {not_judged}
             };
             view! {
@@ -113,11 +113,13 @@ pub(super) fn AdviceCard() -> impl IntoView {
     view! {
         <section class="card advice" data-part="advice">
             <div class="head">
-                <h2>{i18n.text(|t| t.profile.would_help)}</h2>
+                <h2>{i18n.text(|t| t.profile().would_help)}</h2>
                 <span class="micro ink3 cut">
                     {move || {
-                        let is_stepless = model.with(|own| own.step_count == 0).unwrap_or(false);
-                        i18n.texts().profile.gain[usize::from(is_stepless)]
+                        let is_stepless = model
+                            .with(|summary| summary.step_count == 0)
+                            .unwrap_or(false);
+                        i18n.texts().profile().gain[usize::from(is_stepless)]
                     }}
                 </span>
             </div>
@@ -130,15 +132,15 @@ pub(super) fn AdviceCard() -> impl IntoView {
     }
 }
 
-/// Mean time from the start of a step to that of the next one: a gain may be waiting between them.
-fn from_step_to_step(own: &SessionSummary) -> i64 {
-    let edges = own.steps.first().zip(own.steps.last());
+/// Mean time from the start of a step to the start of the next, ns: a gain may be waiting between them.
+fn from_step_to_step(summary: &SessionSummary) -> i64 {
+    let edges = summary.steps.first().zip(summary.steps.last());
     let span = edges.map_or(0, |(first, last)| {
         last.end_nanos.saturating_sub(first.begin_nanos)
     });
-    let steps: u64 = own.steps.iter().map(|step| step.of_steps).sum();
+    let steps: u64 = summary.steps.iter().map(|step| step.of_steps).sum();
     let steps = i64::try_from(steps).unwrap_or(i64::MAX).max(1);
-    own.mean_step_nanos.max(span / steps)
+    summary.mean_step_nanos.max(span / steps)
 }
 
 fn row(at: usize, one: &Advice, whole: i64) -> AnyView {
@@ -152,7 +154,7 @@ fn row(at: usize, one: &Advice, whole: i64) -> AnyView {
     };
     let (class, icon) = severity_icon(one.severity);
     let gain = if one.gain_nanos > 0 {
-        let title = i18n.texts().profile.at_best;
+        let title = i18n.texts().profile().at_best;
         view! {
             <span class="gain" title=title>
                 {time(-one.gain_nanos)}
@@ -171,7 +173,7 @@ fn row(at: usize, one: &Advice, whole: i64) -> AnyView {
     let code = (!remedy.is_empty()).then(|| {
         view! {
             <details>
-                <summary class="micro ink3">{i18n.texts().profile.code}</summary>
+                <summary class="micro ink3">{i18n.texts().profile().code}</summary>
                 <code class="micro">{remedy}</code>
             </details>
         }
@@ -208,12 +210,12 @@ mod tests {
             of_steps,
             ..ProfileStep::default()
         };
-        let own = SessionSummary {
+        let summary = SessionSummary {
             mean_step_nanos: 10,
             steps: vec![step(0, 1), step(100, 2), step(290, 1)],
             ..SessionSummary::default()
         };
-        assert_eq!(from_step_to_step(&own), 75);
+        assert_eq!(from_step_to_step(&summary), 75);
         let alone = SessionSummary {
             mean_step_nanos: 10,
             ..SessionSummary::default()

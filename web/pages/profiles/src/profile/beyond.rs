@@ -1,4 +1,4 @@
-//! The last row of the overview of a run that has profiles alone: what was not recorded, and where to go on.
+//! Last row of the overview of a run with profiles only: its size, the code that records a loss, and a comparison.
 
 use trainscope_web_kit::components::profile_tabs::{ProfileTab, ProfileView, Profiles};
 use trainscope_web_kit::format;
@@ -6,7 +6,7 @@ use trainscope_web_kit::i18n::use_i18n;
 use trainscope_web_kit::prelude::*;
 use trainscope_web_kit::state::use_app_state;
 
-/// Records the loss beside a profile.
+/// Records the loss with a profile.
 const CODE: &str = "run = trainscope.start(folder)
 run.scalar(\"loss\", loss)";
 
@@ -20,24 +20,24 @@ pub(super) fn Beyond(profiles: Profiles) -> impl IntoView {
     });
     let alone = move || {
         let size = format::bytes(size.get()?);
-        Some((i18n.texts().profile.alone.1)(&size))
+        Some((i18n.texts().profile().alone.1)(&size))
     };
     let compare = move || profiles.tab_href(ProfileTab::View(ProfileView::Compare), &[]);
     view! {
         <section class="card beyond">
             <div>
-                <h2>{i18n.text(|t| t.profile.alone.0)}</h2>
+                <h2>{i18n.text(|t| t.profile().alone.0)}</h2>
                 <p class="small ink2">{alone}</p>
             </div>
             <div>
-                <h2>{i18n.text(|t| t.profile.loss_too.0)}</h2>
-                <p class="small ink2">{i18n.text(|t| t.profile.loss_too.1)}</p>
+                <h2>{i18n.text(|t| t.profile().loss_too.0)}</h2>
+                <p class="small ink2">{i18n.text(|t| t.profile().loss_too.1)}</p>
                 <pre class="snippet mono small">{CODE}</pre>
             </div>
             <div>
-                <h2>{i18n.text(|t| t.profile.against.0)}</h2>
+                <h2>{i18n.text(|t| t.profile().against.0)}</h2>
                 <a class="link small" href=compare>
-                    {i18n.text(|t| t.profile.against.1)}
+                    {i18n.text(|t| t.profile().against.1)}
                 </a>
             </div>
         </section>

@@ -1,4 +1,4 @@
-//! Ranks side by side: what each computes and waits for, when a rank became slow, collectives, and the time that is lost.
+//! Ranks side by side: compute and waiting of each, the start of a slowdown, collectives, and lost time.
 
 use std::sync::Arc;
 
@@ -24,7 +24,7 @@ use trainscope_web_kit::client;
 use trainscope_web_kit::components::profile_tabs::{ProfileTab, RANK};
 use trainscope_web_kit::components::{ProfileChart, SegOption, Segmented};
 use trainscope_web_kit::format;
-use trainscope_web_kit::i18n::{ProfileTexts, use_i18n};
+use trainscope_web_kit::i18n::{Texts, use_i18n};
 use trainscope_web_kit::prelude::*;
 use trainscope_web_kit::query::{Query, query};
 use trainscope_web_kit::url_state::History;
@@ -32,7 +32,7 @@ use trainscope_web_kit::url_state::History;
 /// Key of the address: `compute` for ranks by their compute instead of their number.
 const ORDER: &str = "order";
 
-/// Ranks as bars; of more the first and the last by compute.
+/// Maximum number of bars. Of more ranks, the first and the last by compute have one.
 const BARS: usize = 32;
 /// Number of ranks at each of these two ends.
 const ENDS: usize = 10;
@@ -50,14 +50,12 @@ const FIELDS: [&str; 8] = [
     "offset_nanos",
 ];
 
-/// State of the view. `Copy`.
 #[derive(Clone, Copy)]
 struct ClusterModel {
     model: Model,
     answer: Query<RanksAnswer>,
 }
 
-/// The state of this view.
 fn use_cluster() -> ClusterModel {
     expect_context()
 }
@@ -66,16 +64,16 @@ impl ClusterModel {
     fn provide() -> Self {
         let model = use_model();
         let asked = Memo::new(move |_| {
-            let mut own = model.profiles.query.get();
-            own.rank = None;
-            own
+            let mut wanted = model.profiles.query.get();
+            wanted.rank = None;
+            wanted
         });
         let run = Signal::derive(move || Arc::new(vec![model.profiles.run.get()]));
         let answer = query(
             move || Some(asked.get()),
             |wanted| async move { client::profile_ranks(&wanted).await },
         )
-        .cleared_with(move || asked.with(|own| (own.run.clone(), own.session.clone())))
+        .cleared_with(move || asked.with(|asked| (asked.run.clone(), asked.session.clone())))
         .again_with_runs(run);
         let cluster = Self { model, answer };
         provide_context(cluster);
@@ -84,7 +82,9 @@ impl ClusterModel {
 
     /// Looks at the answer; reactive.
     fn with<T>(self, look: impl FnOnce(&RanksAnswer) -> T) -> Option<T> {
-        self.answer.answer.with(|own| own.as_deref().map(look))
+        self.answer
+            .answer
+            .with(|answer| answer.as_deref().map(look))
     }
 
     /// The timeline of a rank, with a step framed; reactive.
@@ -102,20 +102,19 @@ impl ClusterModel {
     }
 }
 
-/// The view.
 #[component]
 pub(super) fn Cluster() -> impl IntoView {
     let cluster = ClusterModel::provide();
     let i18n = use_i18n();
-    let ranks = Memo::new(move |_| cluster.with(|own| own.ranks.len()));
+    let ranks = Memo::new(move |_| cluster.with(|answer| answer.ranks.len()));
     let has_collectives = Memo::new(move |_| {
-        let has = cluster.with(|own| !own.collectives.is_empty());
+        let has = cluster.with(|answer| !answer.collectives.is_empty());
         has.unwrap_or(false)
     });
     let sentence = move || {
-        let texts = i18n.texts().profile;
-        cluster.with(|own| {
-            let slow = own.stragglers.first();
+        let texts = i18n.texts();
+        cluster.with(|answer| {
+            let slow = answer.stragglers.first();
             let severity = slow.map(|slow| {
                 if slow.slowness >= SEVERE {
                     Severity::Error
@@ -123,20 +122,25 @@ pub(super) fn Cluster() -> impl IntoView {
                     Severity::Warning
                 }
             });
-            let severity = severity.or_else(|| own.is_uneven.then_some(Severity::Info));
+            let severity = severity.or_else(|| answer.is_uneven.then_some(Severity::Info));
             let open = slow.map(|slow| {
                 let href = cluster.rank_href(slow.rank, Some(slow.from_step));
-                ((texts.open_rank)(slow.rank), href)
+                ((texts.ranks().open_rank)(slow.rank), href)
             });
             let detail = slow.map_or_else(
-                || (texts.no_straggler)(own.ranks.len() as u64, own.steps.len() as u64),
-                |slow| (texts.straggler)(&format::integer(slow.from_step), slow.steps),
+                || {
+                    (texts.ranks().no_straggler)(
+                        answer.ranks.len() as u64,
+                        answer.steps.len() as u64,
+                    )
+                },
+                |slow| (texts.ranks().straggler)(&format::integer(slow.from_step), slow.steps),
             );
-            let mut sentence = said(i18n, &own.sentence);
+            let mut sentence = said(i18n, &answer.sentence);
             if sentence.is_empty() {
-                sentence = (texts.ranks_of)(own.ranks.len() as u64);
+                sentence = (texts.ranks().ranks_of)(answer.ranks.len() as u64);
             }
-            let standing = Standing::new(severity, !own.steps.is_empty());
+            let standing = Standing::new(severity, !answer.steps.is_empty());
             verdict(standing, sentence, detail, open)
         })
     };
@@ -146,7 +150,7 @@ pub(super) fn Cluster() -> impl IntoView {
             let format = cluster.model.profiles.chosen.get().unwrap_or_default();
             view! {
                 <section class="card state-page">
-                    <h1>{i18n.text(|t| t.profile.one_rank)}</h1>
+                    <h1>{i18n.text(|t| t.ranks().one_rank)}</h1>
                     {missing(Lack::Ranks, &format.format)}
                 </section>
                 <Show when=move || has_collectives.get()>
@@ -168,7 +172,7 @@ pub(super) fn Cluster() -> impl IntoView {
     }
 }
 
-/// Bytes a second; a dash if they are unknown.
+/// Bytes per second; a dash if unknown.
 fn bandwidth(rate: f64) -> String {
     if rate > 0.0 {
         let whole = format::whole(rate);
@@ -178,25 +182,25 @@ fn bandwidth(rate: f64) -> String {
     }
 }
 
-/// One bar a rank.
+/// One bar per rank.
 #[component]
 fn SideBySide() -> impl IntoView {
     let cluster = use_cluster();
     let i18n = use_i18n();
     let url = cluster.model.url;
     let order = url.param(ORDER);
-    let by_compute = Memo::new(move |_| order.with(|own| own.as_deref() == Some("compute")));
+    let by_compute = Memo::new(move |_| order.with(|order| order.as_deref() == Some("compute")));
     let pointed = RwSignal::new(None::<Hit>);
     let shown = Memo::new(move |_| {
-        let shown = cluster.with(|own| shown(&own.ranks, by_compute.get()));
+        let shown = cluster.with(|answer| shown(&answer.ranks, by_compute.get()));
         Arc::new(shown.unwrap_or_default())
     });
     let figure = Signal::derive(move || {
-        let texts = i18n.texts().profile;
+        let texts = i18n.texts();
         let bars = shown.with(|shown| {
-            cluster.with(|own| {
-                let rows = shown.iter().filter_map(|at| own.ranks.get(*at));
-                rows.map(|row| bar(row, own, texts)).collect()
+            cluster.with(|answer| {
+                let rows = shown.iter().filter_map(|at| answer.ranks.get(*at));
+                rows.map(|row| bar(row, answer, texts)).collect()
             })
         });
         Arc::new(Figure::Ranks(Ranks {
@@ -205,10 +209,10 @@ fn SideBySide() -> impl IntoView {
     });
     let row_at = move |hit: Hit| {
         let at = shown.with_untracked(|shown| shown.get(hit.index).copied())?;
-        cluster.with(|own| own.ranks.get(at).cloned())?
+        cluster.with(|answer| answer.ranks.get(at).cloned())?
     };
     let tip = move |hit: Hit| {
-        let texts = i18n.texts().profile;
+        let texts = i18n.texts();
         let row = row_at(hit)?;
         let rows = parts(&row).into_iter().filter(|part| part.nanos > 0);
         let rows = rows.map(|part| {
@@ -218,9 +222,9 @@ fn SideBySide() -> impl IntoView {
         let mut rows: Vec<_> = rows.collect();
         if row.offset_nanos != 0 {
             let offset = signed(row.offset_nanos);
-            rows.push((None, texts.clock_offset.to_owned(), offset));
+            rows.push((None, texts.ranks().clock_offset.to_owned(), offset));
         }
-        let title = (texts.rank_name)(row.rank);
+        let title = (texts.ranks().rank_name)(row.rank);
         Some(read_out(title, time(row.parts_nanos.total()), rows))
     };
     let press = move |hit: Hit| {
@@ -230,35 +234,37 @@ fn SideBySide() -> impl IntoView {
         }
     };
     let label = move || {
-        let count = cluster.with(|own| own.ranks.len()).unwrap_or(0);
-        (i18n.texts().profile.ranks_of)(count as u64)
+        let count = cluster.with(|answer| answer.ranks.len()).unwrap_or(0);
+        (i18n.texts().ranks().ranks_of)(count as u64)
     };
     let beside = move || {
-        let texts = i18n.texts().profile;
-        let all = cluster.with(|own| own.ranks.len()).unwrap_or(0);
+        let texts = i18n.texts();
+        let all = cluster.with(|answer| answer.ranks.len()).unwrap_or(0);
         let shown = shown.with(|shown| shown.len());
         if shown < all {
-            (texts.ranks_ends)(shown as u64, all as u64)
+            (texts.ranks().ranks_ends)(shown as u64, all as u64)
         } else {
-            let steps = cluster.with(|own| own.parts_steps).flatten();
+            let steps = cluster.with(|answer| answer.parts_steps).flatten();
             match steps {
-                None => texts.mean_step.to_owned(),
-                Some((first, last)) if first == last => (texts.step)(&format::integer(first), 1),
+                None => texts.ranks().mean_step.to_owned(),
+                Some((first, last)) if first == last => {
+                    (texts.profile().step)(&format::integer(first), 1)
+                }
                 Some((first, last)) => {
-                    (texts.mean_of_steps)(&format::integer(first), &format::integer(last))
+                    (texts.ranks().mean_of_steps)(&format::integer(first), &format::integer(last))
                 }
             }
         }
     };
-    let option = |value: bool, text: fn(&ProfileTexts) -> &'static str| SegOption {
+    let option = |value: bool, text: fn(Texts) -> &'static str| SegOption {
         value,
-        label: Signal::derive(move || text(i18n.texts().profile).to_owned()),
+        label: Signal::derive(move || text(i18n.texts()).to_owned()),
     };
     let legend = move || {
-        let texts = i18n.texts().profile;
-        // The kinds that some bar has, in the order of the bars.
-        let all = cluster.with(|own| {
-            let bars: Vec<[Part; 7]> = own.ranks.iter().map(parts).collect();
+        let texts = i18n.texts();
+        // Kinds of time in any bar, in the order of the bars.
+        let all = cluster.with(|answer| {
+            let bars: Vec<[Part; 7]> = answer.ranks.iter().map(parts).collect();
             let kinds = parts(&RankRow::default());
             let kinds = kinds
                 .into_iter()
@@ -279,7 +285,7 @@ fn SideBySide() -> impl IntoView {
             <span class="legend">
                 {all} <span>
                     <i class="sw waits"></i>
-                    {texts.waits_for_others}
+                    {texts.ranks().waits_for_others}
                 </span>
             </span>
         }
@@ -287,14 +293,14 @@ fn SideBySide() -> impl IntoView {
     view! {
         <section class="card" data-part="ranks">
             <div class="head">
-                <h2>{i18n.text(|t| t.profile.side_by_side)}</h2>
+                <h2>{i18n.text(|t| t.ranks().side_by_side)}</h2>
                 <span class="micro ink3 cut">{beside}</span>
                 <span class="grow"></span>
                 <Segmented
-                    label=i18n.label(|t| t.profile.order)
+                    label=i18n.label(|t| t.profile().order)
                     options=vec![
-                        option(false, |t| t.rank_orders[0]),
-                        option(true, |t| t.rank_orders[1]),
+                        option(false, |t| t.ranks().rank_orders[0]),
+                        option(true, |t| t.ranks().rank_orders[1]),
                     ]
                     value=by_compute
                     on_choose=move |by_compute: bool| {
@@ -307,7 +313,7 @@ fn SideBySide() -> impl IntoView {
                     &FIELDS,
                     move || {
                         let answer = cluster.answer.answer.get_untracked();
-                        answer.map(|own| own.ranks.clone()).unwrap_or_default()
+                        answer.map(|answer| answer.ranks.clone()).unwrap_or_default()
                     },
                 )}
             </div>
@@ -325,7 +331,7 @@ fn SideBySide() -> impl IntoView {
     }
 }
 
-/// Positions of the ranks that have a bar.
+/// Positions of the ranks with a bar.
 fn shown(ranks: &[RankRow], by_compute: bool) -> Vec<usize> {
     let mut all: Vec<usize> = (0..ranks.len()).collect();
     let is_cut = ranks.len() > BARS;
@@ -354,16 +360,16 @@ struct Part {
 }
 
 impl Part {
-    const fn name(&self, texts: &ProfileTexts) -> &'static str {
+    const fn name(&self, texts: Texts) -> &'static str {
         if self.is_wait {
-            texts.waits_for_others
+            texts.ranks().waits_for_others
         } else {
-            texts.kinds[0][self.kind]
+            texts.parts().kinds[0][self.kind]
         }
     }
 }
 
-/// Parts of the mean step in its order: data, compute, waiting, collectives, copies, host, the rest.
+/// Parts of the mean step, in this order: data, compute, waiting, collectives, copies, host, the rest.
 fn parts(row: &RankRow) -> [Part; 7] {
     let has_device = row.parts_nanos.kernel > 0;
     let kinds = kinds_of(&row.parts_nanos, has_device);
@@ -387,8 +393,8 @@ fn parts(row: &RankRow) -> [Part; 7] {
     ]
 }
 
-fn bar(row: &RankRow, own: &RanksAnswer, texts: &ProfileTexts) -> RankBar {
-    let slow = own.stragglers.iter().find(|slow| slow.rank == row.rank);
+fn bar(row: &RankRow, answer: &RanksAnswer, texts: Texts) -> RankBar {
+    let slow = answer.stragglers.iter().find(|slow| slow.rank == row.rank);
     let parts = parts(row).into_iter().map(|part| {
         let has_text = part.is_wait || part.kind == 0;
         RankPart {
@@ -403,11 +409,11 @@ fn bar(row: &RankRow, own: &RanksAnswer, texts: &ProfileTexts) -> RankBar {
         }
     });
     let note = match slow {
-        Some(slow) => (texts.waited_for)(&time(slow.gain_nanos)),
+        Some(slow) => (texts.ranks().waited_for)(&time(slow.gain_nanos)),
         None => row.host.clone().unwrap_or_default(),
     };
     RankBar {
-        text: (texts.rank_name)(row.rank),
+        text: (texts.ranks().rank_name)(row.rank),
         parts: parts.collect(),
         note,
         is_slow: slow.is_some(),

@@ -1,4 +1,4 @@
-//! Two sessions, ranks or runs: lengths of steps, parts side by side, and what became slower or faster by operator.
+//! Two sessions, ranks or runs: lengths of steps, parts side by side, and operators that became slower or faster.
 
 use std::sync::Arc;
 
@@ -15,7 +15,7 @@ use trainscope_web_kit::client;
 use trainscope_web_kit::components::profile_tabs::ProfileTab;
 use trainscope_web_kit::components::{RowHeights, RowList, SegOption, Segmented, long_name};
 use trainscope_web_kit::format;
-use trainscope_web_kit::i18n::{ProfileTexts, use_i18n};
+use trainscope_web_kit::i18n::{Texts, use_i18n};
 use trainscope_web_kit::prelude::*;
 use trainscope_web_kit::query::{Load, Query, query};
 use trainscope_web_kit::state::use_app_state;
@@ -36,11 +36,11 @@ const SLOWER: f64 = 1.1;
 
 const FIELDS: [&str; 4] = ["name", "calls_step", "self_step_nanos", "mean_nanos"];
 
-/// Choice of the other profile. `Copy`.
+/// Choice of the other profile.
 #[derive(Clone, Copy)]
 struct Other {
     model: Model,
-    /// Its run; the own one without a choice.
+    /// Its run; without a choice, this run or the nearest one with a profile.
     run: Memo<String>,
     list: Query<ProfileList>,
     /// Its session and rank.
@@ -53,16 +53,16 @@ impl Other {
         let url = model.url;
         let [run, session, rank] = OTHER.map(|key| url.param(key));
         let state = use_app_state();
-        // Without a choice the run itself, if it has another profile, else the nearest run that has one.
+        // Without a choice, this run if it has another profile, else the nearest run with a profile.
         let run = Memo::new(move |_| {
-            let own = model.profiles.run.get();
+            let current = model.profiles.run.get();
             if let Some(run) = run.get() {
                 return run;
             }
             let is_alone =
                 matches!(model.profiles.list.load(), Load::Ready(list) if list.sessions.len() < 2);
-            let nearest = is_alone.then(|| state.runs.with(|list| nearest(&own, &list.runs)));
-            nearest.flatten().unwrap_or(own)
+            let nearest = is_alone.then(|| state.runs.with(|list| nearest(&current, &list.runs)));
+            nearest.flatten().unwrap_or(current)
         });
         let list = query(
             move || Some(run.get()),
@@ -73,10 +73,10 @@ impl Other {
             let wanted = session.get();
             let rank: Option<u32> = rank.with(|text| text.as_ref()?.parse().ok());
             let list = list.answer.get()?;
-            let own = model.profiles.chosen.get();
+            let current = model.profiles.chosen.get();
             let is_same_run = run.get() == model.profiles.run.get();
-            let own = own.as_deref().filter(|_| is_same_run);
-            other_of(&list, own, wanted.as_deref(), rank).map(Arc::new)
+            let current = current.as_deref().filter(|_| is_same_run);
+            other_of(&list, current, wanted.as_deref(), rank).map(Arc::new)
         });
         Self {
             model,
@@ -93,58 +93,62 @@ fn has_profile(run: &Run) -> bool {
     kinds.any(|kind| run.kinds.contains_key(*kind))
 }
 
-/// The run with a profile that shares most folders with `own`, the first of equals.
-fn nearest(own: &str, runs: &[Run]) -> Option<String> {
+/// The run with a profile that shares the most folders with `current`; the first of equals.
+fn nearest(current: &str, runs: &[Run]) -> Option<String> {
     let shared = |run: &Run| {
-        let both = run.id.split('/').zip(own.split('/'));
+        let both = run.id.split('/').zip(current.split('/'));
         both.take_while(|(one, other)| one == other).count()
     };
-    let others = runs.iter().filter(|run| run.id != own && has_profile(run));
+    let others = runs
+        .iter()
+        .filter(|run| run.id != current && has_profile(run));
     let nearest = others.rev().max_by_key(|run| shared(run))?;
     Some(nearest.id.clone())
 }
 
-/// The profile of a session and rank; without them another one than `own`: the session before it, else another rank.
+/// The profile of a session and rank. Without them, a profile other than `current`: the session before it, else
+/// another rank.
 fn other_of(
     list: &ProfileList,
-    own: Option<&ProfileEntry>,
+    current: Option<&ProfileEntry>,
     session: Option<&str>,
     rank: Option<u32>,
 ) -> Option<ProfileEntry> {
     let all = || list.sessions.iter();
     if session.is_some() || rank.is_some() {
-        let session = session.or_else(|| Some(&*own.or_else(|| list.sessions.first())?.session));
+        let session =
+            session.or_else(|| Some(&*current.or_else(|| list.sessions.first())?.session));
         let of_session = || all().filter(|one| Some(&*one.session) == session);
         let of_rank = of_session().find(|one| Some(one.rank) == rank);
         return of_rank.or_else(|| of_session().next()).cloned();
     }
-    let Some(own) = own else {
+    let Some(current) = current else {
         return list.sessions.first().cloned();
     };
-    let at = all().position(|one| one.session == own.session && one.rank == own.rank);
+    let at = all().position(|one| one.session == current.session && one.rank == current.rank);
     let after = list.sessions.get(at.map_or(0, |at| at + 1)..)?;
-    // Files of other formats lack what the own one has.
-    let is_other = |one: &&ProfileEntry| one.session != own.session && one.format == own.format;
+    // Files of other formats lack data that `current` has.
+    let is_other =
+        |one: &&ProfileEntry| one.session != current.session && one.format == current.format;
     let before_it = after.iter().find(is_other);
-    let rank = || all().find(|one| one.session == own.session && one.rank != own.rank);
+    let rank = || all().find(|one| one.session == current.session && one.rank != current.rank);
     let alike = || all().find(is_other);
-    let any = || all().find(|one| one.session != own.session);
+    let any = || all().find(|one| one.session != current.session);
     before_it.or_else(rank).or_else(alike).or_else(any).cloned()
 }
 
-/// The view.
 #[component]
 pub(super) fn Compare() -> impl IntoView {
     let model = use_model();
     let i18n = use_i18n();
     let other = Other::new();
     let asked = Memo::new(move |_| {
-        let own = model.profiles.chosen.get()?;
+        let current = model.profiles.chosen.get()?;
         let chosen = other.chosen.get()?;
         Some(ProfileDiffQuery {
             run: model.profiles.run.get(),
-            session: Some(own.session.clone()),
-            rank: Some(own.rank),
+            session: Some(current.session.clone()),
+            rank: Some(current.rank),
             other: Some(other.run.get()),
             other_session: Some(chosen.session.clone()),
             other_rank: Some(chosen.rank),
@@ -156,22 +160,22 @@ pub(super) fn Compare() -> impl IntoView {
     )
     .cleared_with(move || asked.get());
     let sentence = move || {
-        let texts = i18n.texts().profile;
-        diff.answer.with(|own| {
-            let own = own.as_deref()?;
-            let ratio = own.ratio;
+        let texts = i18n.texts();
+        diff.answer.with(|answer| {
+            let answer = answer.as_deref()?;
+            let ratio = answer.ratio;
             let is_slower = ratio.is_some_and(|(ratio, low, _)| ratio > SLOWER && low > 1.0);
             let severity = if is_slower {
                 Some(Severity::Warning)
             } else {
                 ratio.is_none().then_some(Severity::Info)
             };
-            let sentence = said(i18n, &own.sentence);
-            // Beyond chance the sentence has the interval.
+            let sentence = said(i18n, &answer.sentence);
+            // A difference beyond chance has its interval in the sentence.
             let by_chance = ratio.filter(|(_, low, high)| (*low..=*high).contains(&1.0));
             let detail = by_chance.map(|(ratio, low, high)| {
                 let [ratio, low, high] = [ratio, low, high].map(format::brief);
-                (texts.ratio)(&ratio, &low, &high)
+                (texts.profile().ratio)(&ratio, &low, &high)
             });
             let standing = Standing::new(severity, true);
             Some(verdict(
@@ -188,8 +192,8 @@ pub(super) fn Compare() -> impl IntoView {
         is_alone.then(|| {
             view! {
                 <section class="card state-page">
-                    <h1>{i18n.text(|t| t.profile.compare_none)}</h1>
-                    <p>{i18n.text(|t| t.profile.compare_next)}</p>
+                    <h1>{i18n.text(|t| t.profile().compare_none)}</h1>
+                    <p>{i18n.text(|t| t.profile().compare_next)}</p>
                 </section>
             }
         })
@@ -203,7 +207,7 @@ pub(super) fn Compare() -> impl IntoView {
         <Show when=move || has_diff.get()>
             <div class="profile-low all">
                 <Differences diff />
-                {move || diff.answer.get().map(|own| parts(&own, i18n.texts().profile))}
+                {move || diff.answer.get().map(|answer| parts(&answer, i18n.texts()))}
             </div>
         </Show>
     }
@@ -216,10 +220,10 @@ fn choices(other: &Other) -> AnyView {
     let state = use_app_state();
     let url = other.model.url;
     let runs = Memo::new(move |_| {
-        let own = other.model.profiles.run.get();
+        let current = other.model.profiles.run.get();
         state.runs.with(|list| {
             let all = list.runs.iter();
-            let all = all.filter(|run| run.id == own || has_profile(run));
+            let all = all.filter(|run| run.id == current || has_profile(run));
             all.map(|run| run.id.clone()).collect::<Vec<_>>()
         })
     });
@@ -260,7 +264,7 @@ fn choices(other: &Other) -> AnyView {
             .collect();
         select(
             0,
-            i18n.texts().profile.compare_with,
+            i18n.texts().profile().compare_with,
             options,
             other.run.get(),
         )
@@ -268,24 +272,31 @@ fn choices(other: &Other) -> AnyView {
     let session = move || {
         let chosen = other.chosen.get()?;
         let mut all: Vec<(String, String)> = Vec::new();
-        for own in &other.list.answer.get()?.sessions {
-            if all.iter().all(|known| known.0 != own.session) {
-                all.push((own.session.clone(), own.session.clone()));
+        for entry in &other.list.answer.get()?.sessions {
+            if all.iter().all(|known| known.0 != entry.session) {
+                all.push((entry.session.clone(), entry.session.clone()));
             }
         }
-        (all.len() > 1)
-            .then(|| select(1, i18n.texts().profile.session, all, chosen.session.clone()))
+        (all.len() > 1).then(|| {
+            select(
+                1,
+                i18n.texts().profile().session,
+                all,
+                chosen.session.clone(),
+            )
+        })
     };
     let rank = move || {
         let chosen = other.chosen.get()?;
         let list = other.list.answer.get()?;
-        let own = list
+        let entries = list
             .sessions
             .iter()
-            .filter(|own| own.session == chosen.session);
-        let all = own.map(|own| (own.rank.to_string(), own.rank.to_string()));
+            .filter(|entry| entry.session == chosen.session);
+        let all = entries.map(|entry| (entry.rank.to_string(), entry.rank.to_string()));
         let all: Vec<_> = all.collect();
-        (all.len() > 1).then(|| select(2, i18n.texts().profile.rank, all, chosen.rank.to_string()))
+        (all.len() > 1)
+            .then(|| select(2, i18n.texts().profile().rank, all, chosen.rank.to_string()))
     };
     let timelines = move || {
         let chosen = other.chosen.get()?;
@@ -300,7 +311,7 @@ fn choices(other: &Other) -> AnyView {
         let href = profiles.tab_href(ProfileTab::Timeline, &changes);
         Some(view! {
             <a class="link small" href=href>
-                {i18n.texts().profile.both_timelines}
+                {i18n.texts().profile().both_timelines}
             </a>
         })
     };
@@ -308,21 +319,21 @@ fn choices(other: &Other) -> AnyView {
         .into_any()
 }
 
-/// Operators or kernels, those that cost a step the most first.
+/// Operators or kernels, the most expensive first.
 #[component]
 fn Differences(diff: Query<ProfileDiff>) -> impl IntoView {
     let model = use_model();
     let i18n = use_i18n();
     let url = model.url;
     let by = url.param(BY);
-    let is_kernel = Memo::new(move |_| by.with(|own| own.as_deref() == Some("kernel")));
+    let is_kernel = Memo::new(move |_| by.with(|by| by.as_deref() == Some("kernel")));
     let rows = Memo::new(move |_| {
-        let own = diff.answer.get();
-        let rows = own.map(|own| {
+        let answer = diff.answer.get();
+        let rows = answer.map(|answer| {
             if is_kernel.get() {
-                own.kernels.clone()
+                answer.kernels.clone()
             } else {
-                own.operators.clone()
+                answer.operators.clone()
             }
         });
         Arc::new(rows.unwrap_or_default())
@@ -334,7 +345,7 @@ fn Differences(diff: Query<ProfileDiff>) -> impl IntoView {
         RowHeights::Equal(rows.with(|rows| rows.len()), ROW)
     });
     let seen = move || {
-        let texts = i18n.texts().profile;
+        let texts = i18n.texts();
         let most = most.get();
         rows.with(|rows| {
             let seen = list.rows_of(rows);
@@ -344,16 +355,16 @@ fn Differences(diff: Query<ProfileDiff>) -> impl IntoView {
             .collect::<Vec<_>>()
         })
     };
-    let option = |value: bool, text: fn(&ProfileTexts) -> &'static str| SegOption {
+    let option = |value: bool, text: fn(Texts) -> &'static str| SegOption {
         value,
-        label: Signal::derive(move || text(i18n.texts().profile).to_owned()),
+        label: Signal::derive(move || text(i18n.texts()).to_owned()),
     };
     view! {
         <section class="card" data-part="differences">
             <div class="head tall">
                 <Segmented
-                    label=i18n.label(|t| t.profile.group)
-                    options=vec![option(false, |t| t.operators), option(true, |t| t.groups[4])]
+                    label=i18n.label(|t| t.profile().group)
+                    options=vec![option(false, |t| t.profile().operators), option(true, |t| t.profile().groups[4])]
                     value=is_kernel
                     on_choose=move |is_kernel: bool| {
                         let by = is_kernel.then_some("kernel");
@@ -370,7 +381,7 @@ fn Differences(diff: Query<ProfileDiff>) -> impl IntoView {
             >
                 <div class="r heads" role="row">
                     {move || {
-                        let heads = i18n.texts().profile.diff_columns.into_iter().enumerate();
+                        let heads = i18n.texts().profile().diff_columns.into_iter().enumerate();
                         heads
                             .map(|(at, head)| {
                                 let is_number = at != 0 && at != 3;
@@ -396,19 +407,19 @@ fn Differences(diff: Query<ProfileDiff>) -> impl IntoView {
     }
 }
 
-/// Self time a step here less that of the other profile.
+/// Self time per step here minus that of the other profile, ns.
 const fn change(row: &OperatorDifference) -> i64 {
     row.self_step_nanos.0.saturating_sub(row.self_step_nanos.1)
 }
 
-fn difference(row: &OperatorDifference, most: i64, texts: &ProfileTexts, href: &str) -> AnyView {
+fn difference(row: &OperatorDifference, most: i64, texts: Texts, href: &str) -> AnyView {
     let change = change(row);
     let (here, there) = row.self_step_nanos;
     let (calls, calls_there) = row.calls_step;
     let remark = if calls_there <= 0.0 {
-        texts.only_here.to_owned()
+        texts.profile().only_here.to_owned()
     } else if calls <= 0.0 {
-        texts.only_there.to_owned()
+        texts.profile().only_there.to_owned()
     } else if (calls - calls_there).abs() < 0.005 * calls.max(calls_there) {
         format!("{} ×", format::brief(calls))
     } else {
@@ -452,8 +463,8 @@ fn difference(row: &OperatorDifference, most: i64, texts: &ProfileTexts, href: &
 }
 
 /// Parts of a step side by side, and peaks of memory.
-fn parts(own: &ProfileDiff, texts: &ProfileTexts) -> AnyView {
-    let (here, there) = &own.parts_nanos;
+fn parts(diff: &ProfileDiff, texts: Texts) -> AnyView {
+    let (here, there) = &diff.parts_nanos;
     let has_device = here.kernel > 0 || there.kernel > 0;
     let (ours, theirs) = (kinds_of(here, has_device), kinds_of(there, has_device));
     let recorded = (here.total() > 0, there.total() > 0);
@@ -461,12 +472,12 @@ fn parts(own: &ProfileDiff, texts: &ProfileTexts) -> AnyView {
         if is_recorded {
             time(nanos)
         } else {
-            texts.not_recorded.to_owned()
+            texts.profile().not_recorded.to_owned()
         }
     };
     let row = |name: AnyView, here: i64, there: i64| {
         let change = here.saturating_sub(there);
-        let is_worse = share(change, own.median_step_nanos.1) > 0.02;
+        let is_worse = share(change, diff.median_step_nanos.1) > 0.02;
         let change = (recorded.0 && recorded.1).then(|| signed(change));
         view! {
             <tr>
@@ -481,27 +492,28 @@ fn parts(own: &ProfileDiff, texts: &ProfileTexts) -> AnyView {
     };
     let kinds = (0..KINDS).filter(|kind| ours[*kind] > 0 || theirs[*kind] > 0);
     let rows = kinds.map(|kind| {
-        let name = texts.kinds[usize::from(!has_device)][kind];
+        let name = texts.parts().kinds[usize::from(!has_device)][kind];
         let name = view! { {swatch(Shade::Time(kind))} {name} };
         row(name.into_any(), ours[kind], theirs[kind])
     });
     let rows = rows.collect::<Vec<_>>();
     let step = row(
-        view! { {texts.step_total} }.into_any(),
+        view! { {texts.profile().step_total} }.into_any(),
         here.total(),
         there.total(),
     );
-    let (peak, peak_there) = own.peak_len_bytes;
+    let (peak, peak_there) = diff.peak_len_bytes;
     let memory = (peak.is_some() || peak_there.is_some()).then(|| {
-        let bytes =
-            |peak: Option<u64>| peak.map_or_else(|| texts.not_recorded.to_owned(), format::bytes);
+        let bytes = |peak: Option<u64>| {
+            peak.map_or_else(|| texts.profile().not_recorded.to_owned(), format::bytes)
+        };
         let change = peak.zip(peak_there).map(|(here, there)| {
             let sign = if here >= there { "+" } else { "−" };
             format!("{sign}{}", format::bytes(here.abs_diff(there)))
         });
         view! {
             <tr data-part="peak">
-                <td>{texts.peak}</td>
+                <td>{texts.profile().peak}</td>
                 <td class="num">{bytes(peak)}</td>
                 <td class="num ink2">{bytes(peak_there)}</td>
                 <td class="num">{change}</td>
@@ -511,15 +523,15 @@ fn parts(own: &ProfileDiff, texts: &ProfileTexts) -> AnyView {
     view! {
         <section class="card one-step" data-part="parts">
             <div class="head">
-                <h2>{texts.side_by_side_parts}</h2>
+                <h2>{texts.profile().side_by_side_parts}</h2>
             </div>
             <table class="dense">
                 <thead>
                     <tr>
-                        <th>{texts.phase}</th>
-                        <th class="num">{texts.here}</th>
-                        <th class="num">{texts.there}</th>
-                        <th class="num">{texts.difference}</th>
+                        <th>{texts.profile().phase}</th>
+                        <th class="num">{texts.profile().here}</th>
+                        <th class="num">{texts.profile().there}</th>
+                        <th class="num">{texts.profile().difference}</th>
                     </tr>
                 </thead>
                 <tbody>{rows} {step} {memory}</tbody>
@@ -544,8 +556,8 @@ mod tests {
             sessions: vec![entry("2", 0), entry("2", 1), entry("1", 0)],
             ..ProfileList::default()
         };
-        let of = |own: Option<&ProfileEntry>, session, rank| {
-            other_of(&list, own, session, rank).map(|own| (own.session, own.rank))
+        let of = |current: Option<&ProfileEntry>, session, rank| {
+            other_of(&list, current, session, rank).map(|other| (other.session, other.rank))
         };
         let found = |session: &str, rank| Some((session.to_owned(), rank));
         assert_eq!(of(Some(&entry("2", 0)), None, None), found("1", 0));

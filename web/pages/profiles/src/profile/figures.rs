@@ -11,15 +11,15 @@ use super::parts::{linked, share_row};
 use crate::segment::kind_of;
 use trainscope_web_kit::components::profile_tabs::{ProfileTab, ProfileView};
 use trainscope_web_kit::format;
-use trainscope_web_kit::i18n::{ProfileTexts, use_i18n};
+use trainscope_web_kit::i18n::{Texts, use_i18n};
 use trainscope_web_kit::prelude::*;
 
 /// Position of the rate of FLOPs among the tiles.
 const FLOPS: usize = 4;
-/// Unit of the peak as users type it.
+/// Unit of the peak in its field, FLOP/s.
 const TERA: f64 = 1e12;
 
-/// Prefixes of a thousand, from units on.
+/// Prefixes of powers of a thousand, starting at 1.
 const PREFIXES: [&str; 6] = ["", "k", "M", "G", "T", "P"];
 
 /// Small tiles in one row. Those without data are left out.
@@ -28,11 +28,11 @@ pub(super) fn Tiles() -> impl IntoView {
     let model = use_model();
     let i18n = use_i18n();
     move || {
-        let texts = i18n.texts().profile;
-        model.with(|own| {
-            let values = tiles(own, model.peak_flops(), texts)
+        let texts = i18n.texts();
+        model.with(|summary| {
+            let values = tiles(summary, model.peak_flops(), texts)
                 .into_iter()
-                .zip(texts.tiles)
+                .zip(texts.profile().tiles)
                 .enumerate();
             let values = values
                 .filter_map(|(at, (value, [name, meaning]))| Some((at, value?, name, meaning)));
@@ -51,17 +51,17 @@ pub(super) fn Tiles() -> impl IntoView {
                 }
             });
             let values = values.collect::<Vec<_>>();
-            let note = own
+            let note = summary
                 .device
                 .is_none()
-                .then(|| missing(Lack::Device, &own.format));
+                .then(|| missing(Lack::Device, &summary.format));
             (!values.is_empty() || note.is_some())
                 .then(|| view! { <section class="tiles"><dl>{values}</dl>{note}</section> })
         })
     }
 }
 
-/// The address of what a tile is made of, by its place: kernels, FLOPs by scope, collectives, memory, calls of the host.
+/// Address of the evidence of a tile, by its position: kernels, FLOPs by scope, collectives, memory, calls of the host.
 fn evidence(model: &Model, tile: usize) -> Option<String> {
     let view = |view: ProfileView, by: Option<&str>| {
         let changes = [("by", by)];
@@ -77,69 +77,78 @@ fn evidence(model: &Model, tile: usize) -> Option<String> {
     }
 }
 
-/// With the FLOPs of a smaller part of the products known, no share of the peak is shown (chosen).
+/// Minimum share of the products with known FLOPs for which the share of the peak is shown (chosen).
 const COUNTED: f64 = 0.9;
 
-/// Number of devices whose utilization a tile shows beside their mean.
+/// Maximum number of devices whose utilization a tile shows next to their mean.
 const DEVICES: usize = 8;
 
 /// Values of the tiles in the order of their texts, with a remark each.
 fn tiles(
-    own: &SessionSummary,
+    summary: &SessionSummary,
     peak_flops: Option<f64>,
-    texts: &ProfileTexts,
+    texts: Texts,
 ) -> [Option<(String, String)>; 8] {
     let percent = |value: f64| (format::percent(value), String::new());
-    let device = own.device.as_ref();
-    let steps = i64::try_from(own.step_count).unwrap_or(i64::MAX);
-    let all = own.mean_step_nanos.saturating_mul(steps);
-    let all = if all > 0 { all } else { own.extent_nanos };
-    let flops = own.flops.values().map(|flops| *flops as f64).sum::<f64>();
+    let device = summary.device.as_ref();
+    let steps = i64::try_from(summary.step_count).unwrap_or(i64::MAX);
+    let all = summary.mean_step_nanos.saturating_mul(steps);
+    let all = if all > 0 { all } else { summary.extent_nanos };
+    let flops = summary
+        .flops
+        .values()
+        .map(|flops| *flops as f64)
+        .sum::<f64>();
     let rate = (flops > 0.0 && all > 0).then(|| {
         let rate = flops / (all as f64 / 1e9);
-        let in_part = own.counted_flops.filter(|share| *share < COUNTED);
+        let in_part = summary.counted_flops.filter(|share| *share < COUNTED);
         if let Some(share) = in_part {
-            let beside = (texts.flops_in_part)(&format::percent(share));
+            let beside = (texts.profile().flops_in_part)(&format::percent(share));
             return (per_second(rate), beside);
         }
         let mfu = peak_flops.filter(|peak| *peak > 0.0);
-        let mfu = mfu.map(|peak| (texts.mfu)(&format::percent(rate / peak)));
+        let mfu = mfu.map(|peak| (texts.profile().mfu)(&format::percent(rate / peak)));
         match mfu {
             Some(mfu) => (mfu, per_second(rate)),
             None => (per_second(rate), String::new()),
         }
     });
-    let peak = own.memory.iter().max_by_key(|own| own.peak_len_bytes);
-    let peak = peak.map(|own| {
-        let of_device = own.share().map(format::percent);
-        let since = own
+    let peak = summary
+        .memory
+        .iter()
+        .max_by_key(|total| total.peak_len_bytes);
+    let peak = peak.map(|total| {
+        let of_device = total.share().map(format::percent);
+        let since = total
             .since_recording
-            .then(|| texts.since_recording.to_owned());
+            .then(|| texts.profile().since_recording.to_owned());
         let beside = of_device.or(since).unwrap_or_default();
-        (format::bytes(own.peak_len_bytes), beside)
+        (format::bytes(total.peak_len_bytes), beside)
     });
-    let delay = own.launch_delay_nanos.map(|own| {
-        let most = (texts.at_most)(&time(own.max));
-        (time(own.median), most)
+    let delay = summary.launch_delay_nanos.map(|delay| {
+        let most = (texts.profile().at_most)(&time(delay.max));
+        (time(delay.median), most)
     });
     [
         device.map(|device| {
-            let each = own.devices.iter().take(DEVICES);
-            let each: Vec<String> = each.map(|own| format::percent(own.utilization)).collect();
+            let each = summary.devices.iter().take(DEVICES);
+            let each: Vec<String> = each
+                .map(|entry| format::percent(entry.utilization))
+                .collect();
             (format::percent(device.utilization), each.join(" · "))
         }),
-        device.and_then(|own| own.sm_efficiency).map(percent),
-        device.and_then(|own| own.occupancy).map(percent),
-        device.and_then(|own| own.tensor_cores).map(percent),
+        device.and_then(|device| device.sm_efficiency).map(percent),
+        device.and_then(|device| device.occupancy).map(percent),
+        device.and_then(|device| device.tensor_cores).map(percent),
         rate,
-        device.and_then(|own| own.overlap).map(percent),
+        device.and_then(|device| device.overlap).map(percent),
         peak,
         delay,
     ]
 }
 
-/// Field of the peak that the rate of FLOPs is a share of.
-fn peak_field(model: &Model, texts: &ProfileTexts) -> impl IntoView + use<> {
+/// Input of the peak in TFLOP/s, the base of the share.
+fn peak_field(model: &Model, texts: Texts) -> impl IntoView + use<> {
     let model = *model;
     let tera = move || {
         model
@@ -152,16 +161,16 @@ fn peak_field(model: &Model, texts: &ProfileTexts) -> impl IntoView + use<> {
         model.set_peak_flops(peak.map(|peak| peak * TERA));
     };
     view! {
-        <label title=texts.peak_title>
+        <label title=texts.profile().peak_title>
             " · "
-            {texts.of_peak}
+            {texts.profile().of_peak}
             " "
             <input
                 class="field micro peak"
                 type="text"
                 inputmode="decimal"
                 name="peak"
-                aria-label=texts.peak_label
+                aria-label=texts.profile().peak_label
                 prop:value=move || tera().unwrap_or_default()
                 on:change=move |event| keep(&event_target_value(&event))
             />
@@ -193,20 +202,21 @@ fn prefixed(number: f64) -> (String, &'static str) {
     (format::number(value, 3), name)
 }
 
-/// Idle time by cause with what the host did, and the critical path by kind.
+/// Idle time by cause and by activity of the host, and the critical path by kind.
 #[component]
 pub(super) fn Causes() -> impl IntoView {
     let model = use_model();
     let i18n = use_i18n();
     move || {
-        let texts = i18n.texts().profile;
-        model.with(|own| {
-            let has_idle = !own.idle.is_empty();
-            let has_path = !own.critical_path_nanos.is_empty();
+        let texts = i18n.texts();
+        model.with(|summary| {
+            let has_idle = !summary.idle.is_empty();
+            let has_path = !summary.critical_path_nanos.is_empty();
             (has_idle || has_path).then(|| {
                 view! {
                     <div class="profile-causes">
-                        {has_path.then(|| path(own, texts))} {has_idle.then(|| idle(own, texts))}
+                        {has_path.then(|| path(summary, texts))}
+                        {has_idle.then(|| idle(summary, texts))}
                     </div>
                 }
             })
@@ -214,13 +224,13 @@ pub(super) fn Causes() -> impl IntoView {
     }
 }
 
-/// Begin and length of a stretch of time, nanoseconds.
+/// Start and length of a stretch of time, ns.
 type Span = (i64, i64);
 
-fn idle(own: &SessionSummary, texts: &ProfileTexts) -> AnyView {
+fn idle(summary: &SessionSummary, texts: Texts) -> AnyView {
     let model = use_model();
     let mut causes: BTreeMap<&str, (i64, u64, Span)> = BTreeMap::new();
-    for one in &own.idle {
+    for one in &summary.idle {
         let cause = causes.entry(&one.cause).or_default();
         cause.0 += one.nanos;
         cause.1 += one.count;
@@ -233,11 +243,11 @@ fn idle(own: &SessionSummary, texts: &ProfileTexts) -> AnyView {
     causes.sort_by_key(|cause| std::cmp::Reverse(cause.1.0));
     let causes = causes.into_iter().map(|(cause, (nanos, count, longest))| {
         let part = share(nanos, all);
-        let name = (texts.cause)(cause).unwrap_or(cause);
-        let gaps = (texts.gaps)(count);
+        let name = (texts.profile().cause)(cause).unwrap_or(cause);
+        let gaps = (texts.profile().gaps)(count);
         let value = time(nanos);
-        let longest_gap = (texts.longest_gap)(&time(longest.1));
-        let title = (texts.cause_meaning)(cause);
+        let longest_gap = (texts.profile().longest_gap)(&time(longest.1));
+        let title = (texts.profile().cause_meaning)(cause);
         let title = title.map_or_else(
             || longest_gap.clone(),
             |title| format!("{title} {longest_gap}"),
@@ -252,13 +262,13 @@ fn idle(own: &SessionSummary, texts: &ProfileTexts) -> AnyView {
             Some(title),
         )
     });
-    let host: i64 = own.host_while_idle_nanos.values().sum();
-    let mut doings: Vec<_> = own.host_while_idle_nanos.iter().collect();
+    let host: i64 = summary.host_while_idle_nanos.values().sum();
+    let mut doings: Vec<_> = summary.host_while_idle_nanos.iter().collect();
     doings.sort_by_key(|doing| std::cmp::Reverse(*doing.1));
     let doings = doings.into_iter().filter(|doing| *doing.1 > 0);
     let doings = doings.map(|(doing, nanos)| {
         let part = share(*nanos, host);
-        let name = (texts.doing)(doing).unwrap_or(doing);
+        let name = (texts.profile().doing)(doing).unwrap_or(doing);
         let shade = match &**doing {
             "data" => Shade::Time(DATA),
             "nothing" | "waiting" => Shade::Time(IDLE),
@@ -277,14 +287,14 @@ fn idle(own: &SessionSummary, texts: &ProfileTexts) -> AnyView {
     view! {
         <section class="card" data-part="idle">
             <div class="head">
-                <h2>{texts.idle}</h2>
-                <span class="micro ink3 cut">{texts.idle_beside}</span>
+                <h2>{texts.profile().idle}</h2>
+                <span class="micro ink3 cut">{texts.profile().idle_beside}</span>
                 <span class="grow"></span>
                 <b class="med small">{time(all)}</b>
             </div>
             <div class="body">
                 <ul>{causes.collect::<Vec<_>>()}</ul>
-                {has_doings.then(|| view! { <p class="micro ink3">{texts.meanwhile}</p> })}
+                {has_doings.then(|| view! { <p class="micro ink3">{texts.profile().meanwhile}</p> })}
                 <ul>{doings}</ul>
             </div>
         </section>
@@ -292,22 +302,24 @@ fn idle(own: &SessionSummary, texts: &ProfileTexts) -> AnyView {
     .into_any()
 }
 
-fn path(own: &SessionSummary, texts: &ProfileTexts) -> AnyView {
+fn path(summary: &SessionSummary, texts: Texts) -> AnyView {
     let model = use_model();
-    let all: i64 = own.critical_path_nanos.values().sum();
-    let steps = i64::try_from(own.step_count).unwrap_or(i64::MAX).max(1);
-    let mut segments: Vec<_> = own.critical_path_nanos.iter().collect();
+    let all: i64 = summary.critical_path_nanos.values().sum();
+    let steps = i64::try_from(summary.step_count).unwrap_or(i64::MAX).max(1);
+    let mut segments: Vec<_> = summary.critical_path_nanos.iter().collect();
     segments.retain(|segment| *segment.1 > 0);
     segments.sort_by_key(|segment| std::cmp::Reverse(*segment.1));
     let parts = segments.iter().map(|(segment, nanos)| {
         let width = format!("{:.2}%", share(**nanos, all) * 100.0);
         let colour = css_of(Shade::Time(kind_of(segment)));
-        let name = (texts.segment)(segment).unwrap_or(segment);
+        let name = (texts.profile().segment)(segment).unwrap_or(segment);
         let title = format!("{name}: {}", time(**nanos / steps));
         view! { <i style:width=width style:background=colour title=title></i> }
     });
     let rows = segments.iter().map(|(segment, nanos)| {
-        let name = (texts.segment)(segment).unwrap_or(segment).to_owned();
+        let name = (texts.profile().segment)(segment)
+            .unwrap_or(segment)
+            .to_owned();
         view! {
             <li>
                 {swatch(Shade::Time(kind_of(segment)))}
@@ -326,13 +338,13 @@ fn path(own: &SessionSummary, texts: &ProfileTexts) -> AnyView {
     view! {
         <section class="card" data-part="path">
             <div class="head">
-                <h2>{texts.path}</h2>
-                <span class="micro ink3 cut" title=texts.path_meaning>
-                    {texts.path_meaning}
+                <h2>{texts.profile().path}</h2>
+                <span class="micro ink3 cut" title=texts.profile().path_meaning>
+                    {texts.profile().path_meaning}
                 </span>
                 <span class="grow"></span>
                 <a class="link small" href=drawn>
-                    {texts.draw_path}
+                    {texts.profile().draw_path}
                 </a>
             </div>
             <div class="body">

@@ -1,9 +1,9 @@
-//! Data that a profile lacks: a line that says so, with the code that records it where the format is that of a profiler.
+//! A line about data missing from a profile, with the code that records it if the profiler can.
 
 use trainscope_web_kit::i18n::use_i18n;
 use trainscope_web_kit::prelude::*;
 
-/// Kinds of data.
+/// Kinds of missing data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Lack {
     Device,
@@ -24,7 +24,7 @@ impl Lack {
         Self::Ranks,
     ];
 
-    /// Code that records it, for a format as the API names it; `None` where there is none.
+    /// Code that records the data; `None` if the profiler of the format cannot.
     const fn code(self, format: Format) -> Option<&'static str> {
         Some(match (format, self) {
             (Format::Kineto, Self::Device) => {
@@ -49,7 +49,7 @@ impl Lack {
     }
 }
 
-/// Formats whose writers can be asked for more.
+/// Formats whose writers can record more.
 #[derive(Clone, Copy)]
 enum Format {
     Kineto,
@@ -74,7 +74,7 @@ impl Format {
 
 /// The line, for a profile of a format.
 pub(super) fn missing(lack: Lack, format: &str) -> AnyView {
-    let texts = use_i18n().texts().profile;
+    let texts = use_i18n().texts().profile();
     let text = texts.lacks[lack as usize];
     let code = lack.code(Format::of_name(format)).map(|code| {
         view! {
@@ -99,14 +99,17 @@ mod tests {
             assert!(code(lack, "kineto").is_some(), "{lack:?}");
             assert_eq!(code(lack, "chrome"), None, "{lack:?}");
             for name in ["mindspore", "spans", "xplane"] {
-                let own = code(lack, name);
-                assert!(own.is_none_or(|own| !own.contains("Activity")), "{own:?}");
+                let found = code(lack, name);
+                assert!(
+                    found.is_none_or(|code| !code.contains("Activity")),
+                    "{found:?}"
+                );
             }
         }
         for locale in [Locale::En, Locale::Zh] {
-            let texts = locale.texts().profile;
-            assert_eq!(texts.lacks.len(), Lack::ALL.len());
-            assert!(texts.lacks.iter().all(|text| !text.is_empty()));
+            let texts = locale.texts();
+            assert_eq!(texts.profile().lacks.len(), Lack::ALL.len());
+            assert!(texts.profile().lacks.iter().all(|text| !text.is_empty()));
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Memory over time by category, its peak, what holds it, and its growth over the steps.
+//! Memory over time by category, its peak, its holders, and its growth over the steps.
 
 use std::sync::Arc;
 
@@ -20,7 +20,7 @@ use super::parts::{Refusal, Standing, read_out, verdict};
 use trainscope_web_kit::client;
 use trainscope_web_kit::components::{ProfileChart, SegOption, Segmented};
 use trainscope_web_kit::format;
-use trainscope_web_kit::i18n::{ProfileTexts, use_i18n};
+use trainscope_web_kit::i18n::{Texts, use_i18n};
 use trainscope_web_kit::prelude::*;
 use trainscope_web_kit::query::{Query, query};
 use trainscope_web_kit::url_state::History;
@@ -38,7 +38,7 @@ const GROUP: &str = "group";
 /// Share of the device above which a peak is a warning.
 const NEAR_LIMIT: f64 = 0.9;
 
-/// Categories from the bottom of the stack: those that live longest first.
+/// Categories from the bottom of the stack, the longest-lived first.
 const ORDER: [MemoryCategory; 9] = [
     MemoryCategory::Parameters,
     MemoryCategory::Optimizer,
@@ -51,14 +51,13 @@ const ORDER: [MemoryCategory; 9] = [
     MemoryCategory::Other,
 ];
 
-/// State of the view. `Copy`.
 #[derive(Clone, Copy)]
 struct MemoryModel {
     model: Model,
     answer: Query<MemoryAnswer>,
     /// The device of the answer.
     total: Memo<Option<MemoryTotal>>,
-    /// Number, begin and end of the step that is shown; `None` for the session.
+    /// Number, start and end of the shown step; `None` for the session.
     step: Memo<Option<(i64, i64, i64)>>,
     is_session: Memo<bool>,
     /// The moment of the address.
@@ -66,7 +65,6 @@ struct MemoryModel {
     group: Memo<HolderGroup>,
 }
 
-/// The state of this view.
 fn use_memory() -> MemoryModel {
     expect_context()
 }
@@ -78,22 +76,22 @@ impl MemoryModel {
         let (device, span, at) = (url.param(DEVICE), url.param(SPAN), url.param(AT));
         let group = url.param(GROUP);
         let group = Memo::new(move |_| HolderGroup::of_name(group.get().as_deref()));
-        let is_session = Memo::new(move |_| span.with(|own| own.as_deref() == Some("session")));
+        let is_session = Memo::new(move |_| span.with(|span| span.as_deref() == Some("session")));
         let at = Memo::new(move |_| at.with(|text| text.as_ref()?.parse().ok()));
         let step = Memo::new(move |_| {
             if is_session.get() {
                 return None;
             }
             let device = device.get();
-            model.with(|own| step_of_peak(own, device.as_deref()))?
+            model.with(|summary| step_of_peak(summary, device.as_deref()))?
         });
         let asked = Memo::new(move |_| {
-            let own = model.profiles.query.get();
-            // The step of the peak is known from the summary, or that there are no steps.
+            let wanted = model.profiles.query.get();
+            // The summary has the step of the peak, or shows that there are no steps.
             model.summary.with(Option::is_some).then(|| MemoryQuery {
-                run: own.run,
-                session: own.session,
-                rank: own.rank,
+                run: wanted.run,
+                session: wanted.session,
+                rank: wanted.rank,
                 device: device.get(),
                 at_nanos: at.get(),
                 from_nanos: step.get().map(|step| step.1),
@@ -111,7 +109,7 @@ impl MemoryModel {
         let total = Memo::new(move |_| {
             let answer = answer.answer.get()?;
             let mut devices = answer.devices.iter();
-            devices.find(|own| own.device == answer.device).cloned()
+            devices.find(|total| total.device == answer.device).cloned()
         });
         let memory = Self {
             model,
@@ -126,25 +124,22 @@ impl MemoryModel {
         memory
     }
 
-    /// Start of the stretch of time that is shown.
+    /// Start of the shown stretch of time, ns.
     fn origin(self) -> i64 {
         self.step.get().map_or(0, |step| step.1)
     }
 }
 
-/// The step in which a device, else the one with the highest peak, has its peak.
-fn step_of_peak(own: &SessionSummary, device: Option<&str>) -> Option<(i64, i64, i64)> {
-    let wanted = own
-        .memory
-        .iter()
-        .find(|total| Some(&*total.device) == device);
-    let highest = || own.memory.iter().max_by_key(|total| total.peak_len_bytes);
+/// The step with the peak of a device; without that device, of the device with the highest peak.
+fn step_of_peak(summary: &SessionSummary, device: Option<&str>) -> Option<(i64, i64, i64)> {
+    let totals = || summary.memory.iter();
+    let wanted = totals().find(|total| Some(&*total.device) == device);
+    let highest = || totals().max_by_key(|total| total.peak_len_bytes);
     let number = wanted.or_else(highest)?.peak_step?;
-    let step = own.steps.iter().find(|step| step.number == number)?;
+    let step = summary.steps.iter().find(|step| step.number == number)?;
     Some((step.number, step.begin_nanos, step.end_nanos))
 }
 
-/// The view.
 #[component]
 pub(super) fn MemoryView() -> impl IntoView {
     let memory = MemoryModel::provide();
@@ -155,14 +150,14 @@ pub(super) fn MemoryView() -> impl IntoView {
         Some(!answer.devices.is_empty())
     });
     let sentence = move || {
-        let texts = i18n.texts().profile;
+        let texts = i18n.texts();
         let total = memory.total.get()?;
         let answer = memory.answer.answer.get()?;
         let step = memory.step.get();
         let peak = (total.peak_at_nanos, total.peak_at_nanos);
         let open = step.map_or(peak, |step| (step.1, step.2));
         let open = model.profiles.timeline_href(Some(open), None);
-        let open = (texts.open_peak.to_owned(), open);
+        let open = (texts.memory().open_peak.to_owned(), open);
         let share = total.share();
         let severity = share.is_some_and(|share| share > NEAR_LIMIT);
         let severity = severity.then_some(Severity::Warning);
@@ -172,11 +167,11 @@ pub(super) fn MemoryView() -> impl IntoView {
         if let Some(first) = answer.failures.first() {
             let (asked, free) = (format::bytes(first.bytes), format::bytes(first.free_bytes));
             let at = time(first.at_nanos);
-            let failed = (texts.memory_failed)(total.failures, &asked, &at, &free);
-            detail = [sentence, detail].join(texts.between);
+            let failed = (texts.memory().memory_failed)(total.failures, &asked, &at, &free);
+            detail = [sentence, detail].join(texts.profile().between);
             sentence = failed;
         }
-        // Growth is known from three steps on, the distance to the limit from the size of the device.
+        // Growth needs three steps; the distance to the limit needs the size of the device.
         let is_judged = share.is_some() || answer.growth.is_some() || total.failures > 0;
         let standing = Standing::new(severity, is_judged);
         Some(verdict(standing, sentence, detail, Some(open)))
@@ -187,7 +182,7 @@ pub(super) fn MemoryView() -> impl IntoView {
             let format = model.profiles.chosen.get().unwrap_or_default();
             view! {
                 <section class="card state-page">
-                    <h1>{i18n.text(|t| t.profile.memory_none)}</h1>
+                    <h1>{i18n.text(|t| t.memory().memory_none)}</h1>
                     {missing(Lack::Memory, &format.format)}
                 </section>
             }
@@ -208,7 +203,7 @@ pub(super) fn MemoryView() -> impl IntoView {
     }
 }
 
-/// Memory over time for a recording that has nothing else.
+/// Memory over time, for a recording without other data.
 #[component]
 pub(super) fn MemoryAlone() -> impl IntoView {
     MemoryModel::provide();
@@ -224,7 +219,7 @@ fn sentence(
     total: &MemoryTotal,
     answer: &MemoryAnswer,
     step: Option<(i64, i64, i64)>,
-    texts: &ProfileTexts,
+    texts: Texts,
 ) -> (String, String) {
     let peak = format::bytes(total.peak_len_bytes);
     let of = total.share().map(|share| {
@@ -238,8 +233,13 @@ fn sentence(
     let largest = largest_at(answer, total.peak_at_nanos);
     let largest = largest
         .filter(|_| !total.without_addresses || answer.categories_from_file)
-        .map(|(category, bytes)| (format::bytes(bytes), texts.categories[category as usize]));
-    let sentence = (texts.memory_sentence)(
+        .map(|(category, bytes)| {
+            (
+                format::bytes(bytes),
+                texts.memory().categories[category as usize],
+            )
+        });
+    let sentence = (texts.memory().memory_sentence)(
         &peak,
         of.as_ref().map(|(size, share)| (&**size, &**share)),
         into.as_ref().map(|(into, step)| (&**into, &**step)),
@@ -247,23 +247,23 @@ fn sentence(
     );
     let growth = answer.growth.map(|growth| {
         if growth.low > 0.0 {
-            (texts.memory_grows)(&slope(growth.slope), growth.steps_until_full)
+            (texts.memory().memory_grows)(&slope(growth.slope), growth.steps_until_full)
         } else {
-            texts.memory_steady.to_owned()
+            texts.memory().memory_steady.to_owned()
         }
     });
     let origin = match (answer.categories_from_file, total.without_addresses) {
-        (true, _) => texts.categories_from[0],
-        (false, true) => texts.without_addresses,
-        (false, false) => texts.categories_from[1 + usize::from(total.by_stacks)],
+        (true, _) => texts.memory().categories_from[0],
+        (false, true) => texts.memory().without_addresses,
+        (false, false) => texts.memory().categories_from[1 + usize::from(total.by_stacks)],
     };
-    let since = total.since_recording.then_some(texts.since_begin);
+    let since = total.since_recording.then_some(texts.memory().since_begin);
     let details = [growth.as_deref(), since, Some(origin)];
     let details = details.into_iter().flatten().collect::<Vec<_>>();
-    (sentence, details.join(texts.between))
+    (sentence, details.join(texts.profile().between))
 }
 
-/// Bytes a step with a sign.
+/// Bytes per step, with a minus sign if negative.
 fn slope(bytes: f64) -> String {
     let size = format::bytes(format::whole(bytes.abs()));
     if bytes < 0.0 {
@@ -278,11 +278,11 @@ fn largest_at(answer: &MemoryAnswer, at: i64) -> Option<(MemoryCategory, u64)> {
     let after = answer.times_nanos.partition_point(|time| *time <= at);
     let index = after.checked_sub(1)?;
     let all = answer.series.iter();
-    let all = all.filter_map(|own| Some((own.category, *own.bytes.get(index)?)));
-    all.max_by_key(|own| own.1).filter(|own| own.1 > 0)
+    let all = all.filter_map(|series| Some((series.category, *series.bytes.get(index)?)));
+    all.max_by_key(|entry| entry.1).filter(|entry| entry.1 > 0)
 }
 
-/// The stack over time. A press lists what is alive at that moment.
+/// The stack over time. A press lists the memory alive at that moment.
 #[component]
 fn OverTime() -> impl IntoView {
     let memory = use_memory();
@@ -291,15 +291,15 @@ fn OverTime() -> impl IntoView {
     let url = model.url;
     let pointed = RwSignal::new(None::<Hit>);
     let figure = Signal::derive(move || {
-        let texts = i18n.texts().profile;
+        let texts = i18n.texts();
         let origin = memory.origin();
         let total = memory.total.get();
         let step = memory.step.get();
         let phases = model
-            .with(|own| phases(own, step, texts))
+            .with(|summary| phases(summary, step, texts))
             .unwrap_or_default();
-        let picture = memory.answer.answer.with(|own| {
-            let answer = own.as_deref()?;
+        let picture = memory.answer.answer.with(|answer| {
+            let answer = answer.as_deref()?;
             Some(picture(answer, total.as_ref(), origin, phases, texts))
         });
         Arc::new(Figure::Memory(picture.unwrap_or_default()))
@@ -308,35 +308,35 @@ fn OverTime() -> impl IntoView {
         memory
             .answer
             .answer
-            .with(|own| own.as_ref()?.times_nanos.get(index).copied())
+            .with(|answer| answer.as_ref()?.times_nanos.get(index).copied())
     };
     let framed = Signal::derive(move || {
         let at = memory.at.get()?;
-        memory.answer.answer.with(|own| {
-            let times = &own.as_ref()?.times_nanos;
+        memory.answer.answer.with(|answer| {
+            let times = &answer.as_ref()?.times_nanos;
             let index = times.partition_point(|time| *time <= at).checked_sub(1)?;
             Some(Hit { index, part: None })
         })
     });
     let tip = move |hit: Hit| {
-        let texts = i18n.texts().profile;
+        let texts = i18n.texts();
         let at = moment(hit.index)?;
-        memory.answer.answer.with(|own| {
-            let answer = own.as_deref()?;
+        memory.answer.answer.with(|answer| {
+            let answer = answer.as_deref()?;
             let mut sum = 0;
             let mut rows = Vec::new();
             for (category, bytes) in layers(answer) {
                 let bytes = bytes.get(hit.index).copied().unwrap_or(0);
                 sum += bytes;
                 if bytes > 0 {
-                    let name = texts.categories[category as usize].to_owned();
+                    let name = texts.memory().categories[category as usize].to_owned();
                     rows.push((Some(shade_of(category)), name, format::bytes(bytes)));
                 }
             }
             rows.reverse();
-            if let Some(reserved) = answer.reserved.get(hit.index).filter(|own| **own > 0) {
+            if let Some(reserved) = answer.reserved.get(hit.index).filter(|bytes| **bytes > 0) {
                 let reserved = format::bytes(*reserved);
-                rows.push((None, texts.reserved.to_owned(), reserved));
+                rows.push((None, texts.memory().reserved.to_owned(), reserved));
             }
             let title = time(at.saturating_sub(memory.origin()));
             Some(read_out(title, format::bytes(sum), rows))
@@ -348,20 +348,20 @@ fn OverTime() -> impl IntoView {
     };
     let number = move || {
         let step = memory.step.get().or_else(|| {
-            let device = memory.total.get().map(|own| own.device);
-            model.with(|own| step_of_peak(own, device.as_deref()))?
+            let device = memory.total.get().map(|total| total.device);
+            model.with(|summary| step_of_peak(summary, device.as_deref()))?
         });
         step.map(|step| format::integer(step.0))
     };
     let spans = move || {
         let number = number()?;
-        let title = move || (i18n.texts().profile.step_title)(&number);
+        let title = move || (i18n.texts().profile().step_title)(&number);
         Some(view! {
             <Segmented
-                label=i18n.label(|t| t.profile.memory_over)
+                label=i18n.label(|t| t.memory().memory_over)
                 options=vec![
                     SegOption { value: false, label: Signal::derive(title) },
-                    SegOption { value: true, label: i18n.label(|t| t.profile.whole_session) },
+                    SegOption { value: true, label: i18n.label(|t| t.memory().whole_session) },
                 ]
                 value=memory.is_session
                 on_choose=move |is_session: bool| {
@@ -373,11 +373,11 @@ fn OverTime() -> impl IntoView {
     };
     let devices = move || {
         let answer = memory.answer.answer.get()?;
-        let options = answer.devices.iter().map(|own| {
-            let is_now = own.device == answer.device;
+        let options = answer.devices.iter().map(|total| {
+            let is_now = total.device == answer.device;
             view! {
-                <option value=own.device.clone() selected=is_now>
-                    {device_name(&own.device, i18n.texts().profile)}
+                <option value=total.device.clone() selected=is_now>
+                    {device_name(&total.device, i18n.texts())}
                 </option>
             }
         });
@@ -386,7 +386,7 @@ fn OverTime() -> impl IntoView {
             view! {
                 <select
                     class="field"
-                    aria-label=i18n.text(|t| t.profile.device)
+                    aria-label=i18n.text(|t| t.memory().device)
                     on:change=move |event| {
                         let device = event_target_value(&event);
                         let changes = [(DEVICE, Some(&*device)), (AT, None)];
@@ -399,13 +399,13 @@ fn OverTime() -> impl IntoView {
         })
     };
     let legend = move || {
-        let texts = i18n.texts().profile;
+        let texts = i18n.texts();
         let answer = memory.answer.answer.get()?;
         let all = layers(&answer).into_iter().map(|(category, _)| {
             view! {
                 <span>
                     {super::model::swatch(shade_of(category))}
-                    {texts.categories[category as usize]}
+                    {texts.memory().categories[category as usize]}
                 </span>
             }
         });
@@ -414,7 +414,7 @@ fn OverTime() -> impl IntoView {
     view! {
         <section class="card" data-part="memory">
             <div class="head">
-                <h2>{i18n.text(|t| t.profile.memory_over)}</h2>
+                <h2>{i18n.text(|t| t.memory().memory_over)}</h2>
                 {spans}
                 {devices}
                 <span class="grow"></span>
@@ -423,7 +423,7 @@ fn OverTime() -> impl IntoView {
             <div class="body plot">
                 <ProfileChart
                     figure
-                    label=i18n.label(|t| t.profile.memory_over)
+                    label=i18n.label(|t| t.memory().memory_over)
                     pointed
                     chosen=framed
                     tip=Callback::new(tip)
@@ -435,9 +435,9 @@ fn OverTime() -> impl IntoView {
 }
 
 /// Type and index of a device as text: `0:-1` is the host.
-fn device_name(device: &str, texts: &ProfileTexts) -> String {
+fn device_name(device: &str, texts: Texts) -> String {
     match device.split_once(':') {
-        Some(("0", _)) => texts.host.to_owned(),
+        Some(("0", _)) => texts.memory().host.to_owned(),
         Some(("1", index)) => format!("cuda:{index}"),
         _ => device.to_owned(),
     }
@@ -459,32 +459,32 @@ const fn shade_of(category: MemoryCategory) -> Shade {
 
 /// Categories with any bytes, from the bottom of the stack.
 fn layers(answer: &MemoryAnswer) -> Vec<(MemoryCategory, &[u64])> {
-    let own = ORDER.into_iter().filter_map(|category| {
+    let layers = ORDER.into_iter().filter_map(|category| {
         let mut series = answer.series.iter();
-        let own = series.find(|own| own.category == category)?;
-        let has_bytes = own.bytes.iter().any(|bytes| *bytes > 0);
-        has_bytes.then_some((category, &*own.bytes))
+        let held = series.find(|held| held.category == category)?;
+        let has_bytes = held.bytes.iter().any(|bytes| *bytes > 0);
+        has_bytes.then_some((category, &*held.bytes))
     });
-    own.collect()
+    layers.collect()
 }
 
-/// First starts of the phases of a step, from its start.
+/// First start of each phase of a step, ns since the start of the step, with its name.
 fn phases(
-    own: &SessionSummary,
+    summary: &SessionSummary,
     step: Option<(i64, i64, i64)>,
-    texts: &ProfileTexts,
+    texts: Texts,
 ) -> Vec<(f64, String)> {
     let Some((number, begin, _)) = step else {
         return Vec::new();
     };
-    let step = own.steps.iter().find(|own| own.number == number);
+    let step = summary.steps.iter().find(|step| step.number == number);
     let mut seen = Vec::new();
     let mut marks = Vec::new();
     for phase in step.iter().flat_map(|step| &step.phases) {
         use trainscope_api::profile::PhaseKind::{Backward, Forward, Update};
         if matches!(phase.kind, Forward | Backward | Update) && !seen.contains(&phase.kind) {
             seen.push(phase.kind);
-            let name = texts.phases[phase.kind as usize].to_owned();
+            let name = texts.profile().phases[phase.kind as usize].to_owned();
             marks.push((phase.begin_nanos.saturating_sub(begin) as f64, name));
         }
     }
@@ -496,7 +496,7 @@ fn picture(
     total: Option<&MemoryTotal>,
     origin: i64,
     phases: Vec<(f64, String)>,
-    texts: &ProfileTexts,
+    texts: Texts,
 ) -> Memory {
     let numbers = |bytes: &[u64]| bytes.iter().map(|bytes| *bytes as f64).collect();
     let layers = layers(answer).into_iter().map(|(category, bytes)| Layer {
@@ -508,17 +508,20 @@ fn picture(
         .map(|time| time.saturating_sub(origin) as f64)
         .collect();
     let has_reserved = answer.reserved.iter().any(|bytes| *bytes > 0);
-    let limit = total.filter(|own| own.share().is_some()).map(|own| {
-        let size = own.device_len_bytes;
-        (size as f64, (texts.device_size)(&format::bytes(size)))
+    let limit = total.filter(|total| total.share().is_some()).map(|total| {
+        let size = total.device_len_bytes;
+        (
+            size as f64,
+            (texts.memory().device_size)(&format::bytes(size)),
+        )
     });
     let ends = answer.times_nanos.first().zip(answer.times_nanos.last());
     let peak = total
         .zip(ends)
-        .filter(|(own, (first, last))| (**first..=**last).contains(&own.peak_at_nanos));
-    let peak = peak.map(|(own, _)| {
-        let at = own.peak_at_nanos.saturating_sub(origin) as f64;
-        let bytes = own.peak_len_bytes;
+        .filter(|(total, (first, last))| (**first..=**last).contains(&total.peak_at_nanos));
+    let peak = peak.map(|(total, _)| {
+        let at = total.peak_at_nanos.saturating_sub(origin) as f64;
+        let bytes = total.peak_len_bytes;
         (at, bytes as f64, format::bytes(bytes))
     });
     Memory {
@@ -555,14 +558,14 @@ mod tests {
             end_nanos: number * 10 + 9,
             ..ProfileStep::default()
         };
-        let own = SessionSummary {
+        let summary = SessionSummary {
             memory: vec![total("0:-1", 5, 1), total("1:0", 9, 2)],
             steps: vec![step(1), step(2)],
             ..SessionSummary::default()
         };
-        assert_eq!(step_of_peak(&own, None), Some((2, 20, 29)));
-        assert_eq!(step_of_peak(&own, Some("0:-1")), Some((1, 10, 19)));
-        assert_eq!(step_of_peak(&own, Some("gone")), Some((2, 20, 29)));
+        assert_eq!(step_of_peak(&summary, None), Some((2, 20, 29)));
+        assert_eq!(step_of_peak(&summary, Some("0:-1")), Some((1, 10, 19)));
+        assert_eq!(step_of_peak(&summary, Some("gone")), Some((2, 20, 29)));
     }
 
     #[test]
@@ -580,7 +583,7 @@ mod tests {
             ],
             ..MemoryAnswer::default()
         };
-        let found: Vec<_> = layers(&answer).into_iter().map(|own| own.0).collect();
+        let found: Vec<_> = layers(&answer).into_iter().map(|layer| layer.0).collect();
         assert_eq!(
             found,
             [MemoryCategory::Parameters, MemoryCategory::Workspace]

@@ -1,4 +1,4 @@
-//! State of the page of profiles, and what its views share: kinds of time, texts of times, links to slices.
+//! State of the page of profiles, and shared code of its views: kinds of time, texts of times, links to slices.
 
 use std::sync::Arc;
 
@@ -22,12 +22,12 @@ use trainscope_web_kit::url_state::{History, UrlState};
 /// Kinds of time, in the order of the design tokens and of stacks from below: compute, communication, copy, data, host,
 /// idle.
 pub(super) const KINDS: usize = 6;
-/// Position of waiting for data among them.
+/// Position of waiting for data among the kinds.
 pub(super) const DATA: usize = 3;
-/// Position of idle time among them.
+/// Position of idle time among the kinds.
 pub(super) const IDLE: usize = 5;
 
-/// Position of the host among them.
+/// Position of the host among the kinds.
 pub(super) const HOST: usize = 4;
 
 /// Names of the kinds in searches of the timeline; idle time has no slices.
@@ -40,26 +40,25 @@ const SEARCHES: [Option<&str>; KINDS] = [
     None,
 ];
 
-/// The page's state. `Copy`: take it with [`use_model`].
+/// State of the page; see [`use_model`].
 #[derive(Clone, Copy)]
 pub(super) struct Model {
     pub(super) profiles: Profiles,
     pub(super) url: UrlState,
     pub(super) overview: Query<ProfileOverview>,
-    /// The profile that is shown.
+    /// Summary of the shown profile.
     pub(super) summary: Memo<Option<Arc<SessionSummary>>>,
     address: Address,
     notebook: Notes,
 }
 
-/// The state of this page.
 pub(super) fn use_model() -> Model {
     expect_context()
 }
 
 impl Model {
     pub(super) fn provide(profiles: Profiles) -> Self {
-        let own = Signal::derive(move || Arc::new(vec![profiles.run.get()]));
+        let run = Signal::derive(move || Arc::new(vec![profiles.run.get()]));
         let overview = query(
             move || {
                 let is_there = profiles.is_there() && profiles.gone().is_none();
@@ -68,7 +67,7 @@ impl Model {
             |wanted| async move { client::profile_overview(&wanted).await },
         )
         .cleared_with(move || profiles.subject())
-        .again_with_runs(own);
+        .again_with_runs(run);
         let summary = Memo::new(move |_| {
             let answer = overview.answer.get()?;
             answer.sessions.first().cloned().map(Arc::new)
@@ -87,7 +86,7 @@ impl Model {
 
     /// Looks at the profile; `None` before its answer; reactive.
     pub(super) fn with<T>(self, look: impl FnOnce(&SessionSummary) -> T) -> Option<T> {
-        self.summary.with(|own| own.as_deref().map(look))
+        self.summary.with(|summary| summary.as_deref().map(look))
     }
 
     /// Peak of the device in FLOP per second, as typed by a user, else by its name; reactive.
@@ -96,10 +95,10 @@ impl Model {
             .profiles
             .run
             .with(|run| self.notebook.notes(run).peak_flops);
-        typed.or_else(|| self.with(|own| own.peak_flops).flatten())
+        typed.or_else(|| self.with(|summary| summary.peak_flops).flatten())
     }
 
-    /// Keeps a peak with the notes of the run; `None` to forget it.
+    /// Stores a peak in the notes of the run; `None` removes it.
     pub(super) fn set_peak_flops(self, peak: Option<f64>) {
         self.profiles.run.with_untracked(|run| {
             let notes = RunNotes {
@@ -117,8 +116,8 @@ impl Model {
 
     /// The timeline from the start to the end of a step; reactive.
     pub(super) fn step_href(self, number: Option<i64>, search: Option<&str>) -> String {
-        let range = self.with(|own| {
-            let mut steps = own.steps.iter();
+        let range = self.with(|summary| {
+            let mut steps = summary.steps.iter();
             let step = steps.find(|step| Some(step.number) == number)?;
             Some((step.begin_nanos, step.end_nanos))
         });
@@ -127,7 +126,9 @@ impl Model {
 
     /// The timeline with the slices of a kind of time framed, if it has slices; reactive.
     pub(super) fn kind_href(self, kind: usize) -> Option<String> {
-        let has_device = self.with(|own| own.device.is_some()).unwrap_or(true);
+        let has_device = self
+            .with(|summary| summary.device.is_some())
+            .unwrap_or(true);
         // Without a device the host computes.
         let kind = if kind == 0 && !has_device { HOST } else { kind };
         let name = SEARCHES.get(kind).copied().flatten()?;
@@ -135,7 +136,7 @@ impl Model {
         Some(self.profiles.timeline_href(None, Some(&search)))
     }
 
-    /// The timeline around a stretch of time, with as much again on both sides; reactive.
+    /// The timeline around a stretch of time, with a margin of its length on both sides; reactive.
     pub(super) fn around_href(self, (begin, end): (i64, i64), search: Option<&str>) -> String {
         let margin = end.saturating_sub(begin).max(1);
         let range = (
@@ -187,7 +188,7 @@ pub(super) fn swatch(shade: Shade) -> impl IntoView {
     view! { <i class="sw" style:--c=css_of(shade)></i> }
 }
 
-/// A duration: `141 ms`; one of a difference may be negative.
+/// Text of a duration: `141 ms`. Differences may be negative.
 pub(super) fn time(nanos: i64) -> String {
     let text = format::nanos(nanos.unsigned_abs());
     if nanos < 0 {
@@ -206,7 +207,7 @@ pub(super) fn signed(nanos: i64) -> String {
     }
 }
 
-/// A part of a whole, 0 without one.
+/// Share of a part in a whole; 0 if the whole is not positive.
 pub(super) fn share(part: i64, whole: i64) -> f64 {
     if whole > 0 {
         part as f64 / whole as f64
@@ -217,19 +218,19 @@ pub(super) fn share(part: i64, whole: i64) -> f64 {
 
 /// A sentence of the server in the current language; reactive.
 pub(super) fn said(i18n: I18n, sentence: &Sentence) -> String {
-    let own = match i18n.locale() {
+    let text = match i18n.locale() {
         Locale::Zh if !sentence.zh.is_empty() => &sentence.zh,
         _ => &sentence.en,
     };
-    own.clone()
+    text.clone()
 }
 
-/// Length of a step.
+/// Length of a step, ns.
 pub(super) fn length(step: &ProfileStep) -> i64 {
     step.end_nanos.saturating_sub(step.begin_nanos)
 }
 
-/// Median of numbers; 0 of none.
+/// Median of numbers; 0 without any.
 pub(super) fn median(mut all: Vec<i64>) -> i64 {
     all.sort_unstable();
     let middle = all.len() / 2;

@@ -1,4 +1,4 @@
-//! Memory, ranks, other profiles and SQL: views in a file of their own, which is fetched with the first of them.
+//! Memory, ranks, other profiles and SQL: views in a separate file of code, fetched with the first of them.
 
 use leptos::wasm_split::{SplitLoaderError, wasm_split};
 
@@ -9,7 +9,7 @@ use super::sql::Sql;
 use trainscope_web_kit::components::profile_tabs::ProfileView;
 use trainscope_web_kit::prelude::*;
 
-/// The view, whose code has been fetched.
+/// The view, after its code was fetched; an error if that failed.
 #[wasm_split(profile_more, wasm_split_path = ::leptos::wasm_split, fallible)]
 pub fn more(view: ProfileView) -> Result<AnyView, SplitLoaderError> {
     Ok(match view {

@@ -61,7 +61,7 @@ const FIELDS: [&str; 17] = [
     "bound",
 ];
 
-/// Characters of a name in the sentence.
+/// Maximum number of characters of a name in the sentence.
 const SENTENCE_CHARS: usize = 72;
 
 /// Groups in the order of the choice.
@@ -82,22 +82,24 @@ pub(super) fn TopOperators() -> impl IntoView {
     let model = use_model();
     let i18n = use_i18n();
     let rows = Memo::new(move |_| {
-        let rows = model.with(|own| own.operators.clone());
+        let rows = model.with(|summary| summary.operators.clone());
         Arc::new(rows.unwrap_or_default())
     });
     let by = Memo::new(|_| OperatorGroup::Name);
-    let steps = Memo::new(move |_| model.with(|own| own.step_count).unwrap_or(0));
+    let steps = Memo::new(move |_| model.with(|summary| summary.step_count).unwrap_or(0));
     let scale = Memo::new(move |_| Scale {
         steps: steps.get(),
         peak_flops: model.peak_flops(),
     });
     let columns = Memo::new(move |_| rows.with(|rows| Column::few(rows, scale.get())));
     let footer = move || {
-        let texts = i18n.texts().profile;
+        let texts = i18n.texts();
         let shown = rows.with(|rows| rows.iter().map(|row| row.share).sum::<f64>());
         let count = rows.with(|rows| rows.len()) as u64;
-        let all = model.with(|own| own.operator_count).unwrap_or(count);
-        (texts.of_operators)(count, all, &format::percent(shown.clamp(0.0, 1.0)))
+        let all = model
+            .with(|summary| summary.operator_count)
+            .unwrap_or(count);
+        (texts.profile().of_operators)(count, all, &format::percent(shown.clamp(0.0, 1.0)))
     };
     move || {
         let has_rows = rows.with(|rows| !rows.is_empty());
@@ -106,7 +108,7 @@ pub(super) fn TopOperators() -> impl IntoView {
                 <div class="profile-low">
                     <section class="card" data-part="operators">
                         <div class="head">
-                            <h2>{i18n.text(|t| t.profile.operators)}</h2>
+                            <h2>{i18n.text(|t| t.profile().operators)}</h2>
                             <span class="grow"></span>
                             {downloads("operators", &FIELDS, move || rows.get_untracked().to_vec())}
                         </div>
@@ -129,42 +131,44 @@ pub(super) fn Operators() -> impl IntoView {
     let by = Memo::new(move |_| {
         let name = group.get();
         let mut names = GROUP_NAMES.into_iter();
-        let at = names.position(|own| Some(own) == name.as_deref());
+        let at = names.position(|known| Some(known) == name.as_deref());
         at.map_or(OperatorGroup::Name, |at| GROUPS[at])
     });
     let asked = Memo::new(move |_| {
-        let own = model.profiles.query.get();
+        let wanted = model.profiles.query.get();
         OperatorsQuery {
-            run: own.run,
-            session: own.session,
-            rank: own.rank,
-            since_step: own.since_step,
-            until_step: own.until_step,
+            run: wanted.run,
+            session: wanted.session,
+            rank: wanted.rank,
+            since_step: wanted.since_step,
+            until_step: wanted.until_step,
             by: by.get(),
             filter: filter.get().filter(|text| !text.trim().is_empty()),
             from: 0,
             limit: Some(MAX_OPERATORS),
         }
     });
-    let own_run = Signal::derive(move || Arc::new(vec![model.profiles.run.get()]));
+    let run = Signal::derive(move || Arc::new(vec![model.profiles.run.get()]));
     let answer = query(
         move || Some(asked.get()),
         |wanted| async move { client::profile_operators(&wanted).await },
     )
-    .cleared_with(move || asked.with(|own| (own.session.clone(), own.rank, own.by)))
-    .again_with_runs(own_run);
+    .cleared_with(move || asked.with(|asked| (asked.session.clone(), asked.rank, asked.by)))
+    .again_with_runs(run);
     let rows = Memo::new(move |_| {
         let answer = answer.answer.get();
-        Arc::new(answer.map(|own| own.rows.clone()).unwrap_or_default())
+        Arc::new(answer.map(|answer| answer.rows.clone()).unwrap_or_default())
     });
     let steps = Memo::new(move |_| {
         answer
             .answer
-            .with(|own| own.as_ref().map_or(0, |own| own.steps))
+            .with(|answer| answer.as_ref().map_or(0, |answer| answer.steps))
     });
     let scale = Memo::new(move |_| {
-        // The whole of a recording without steps counts as one.
-        let has_steps = model.with(|own| own.step_count > 0).unwrap_or(false);
+        // A recording without steps counts as one step.
+        let has_steps = model
+            .with(|summary| summary.step_count > 0)
+            .unwrap_or(false);
         Scale {
             steps: if has_steps { steps.get() } else { 0 },
             peak_flops: model.peak_flops(),
@@ -175,44 +179,47 @@ pub(super) fn Operators() -> impl IntoView {
     let columns = Memo::new(move |_| {
         let all = all_columns.get().into_iter();
         hidden.with(|hidden| {
-            let is_shown = |own: &Column| !hidden.iter().any(|key| key == own.key());
+            let is_shown = |column: &Column| !hidden.iter().any(|key| key == column.key());
             all.filter(is_shown).collect()
         })
     });
     let footer = move || {
-        let texts = i18n.texts().profile;
+        let texts = i18n.texts();
         answer
             .answer
-            .with(|own| {
-                let own = own.as_deref()?;
-                let nanos = time_of(own, by.get());
+            .with(|answer| {
+                let answer = answer.as_deref()?;
+                let nanos = time_of(answer, by.get());
                 let part = format::percent(share(nanos.0, nanos.1).clamp(0.0, 1.0));
-                Some((texts.of_operators)(
-                    own.rows.len() as u64,
-                    own.total,
+                Some((texts.profile().of_operators)(
+                    answer.rows.len() as u64,
+                    answer.total,
                     &part,
                 ))
             })
             .unwrap_or_default()
     };
     let sentence = move || {
-        let texts = i18n.texts().profile;
-        let open = (texts.open_all.to_owned(), model.step_href(None, None));
+        let texts = i18n.texts();
+        let open = (
+            texts.profile().open_all.to_owned(),
+            model.step_href(None, None),
+        );
         rows.with(|rows| {
             let first = rows.first()?;
             let all = rows.len() as u64;
             let name = match &*first.name {
-                "" => texts.no_scope.to_owned(),
+                "" => texts.profile().no_scope.to_owned(),
                 name => cut_in_the_middle(&format::short_name(name)),
             };
-            let sentence = (texts.most_time)(
+            let sentence = (texts.profile().most_time)(
                 &name,
                 &time(first.self_step_nanos),
                 &format::percent(first.share),
                 scale.get().steps > 0,
             );
             let half = half(rows);
-            let detail = (texts.half_time)(half as u64, all);
+            let detail = (texts.profile().half_time)(half as u64, all);
             Some(verdict(
                 Standing::Found(trainscope_format::Severity::Info),
                 sentence,
@@ -223,10 +230,10 @@ pub(super) fn Operators() -> impl IntoView {
     };
     let options = GROUPS.into_iter().enumerate().map(|(at, group)| SegOption {
         value: group,
-        label: Signal::derive(move || i18n.texts().profile.groups[at].to_owned()),
+        label: Signal::derive(move || i18n.texts().profile().groups[at].to_owned()),
     });
     let choose = move |group: OperatorGroup| {
-        let at = GROUPS.iter().position(|own| *own == group);
+        let at = GROUPS.iter().position(|known| *known == group);
         let name = at.and_then(|at| GROUP_NAMES.get(at)).copied();
         let name = name.filter(|_| group != OperatorGroup::Name);
         let changes = [(BY, name), (OPERATOR, None), (SHAPES, None), (SORT, None)];
@@ -239,14 +246,14 @@ pub(super) fn Operators() -> impl IntoView {
     };
     // Data that the profiler left out, with the argument that adds it.
     let hint = move || {
-        let own = model.profiles.chosen.get()?;
+        let entry = model.profiles.chosen.get()?;
         let lack = match by.get() {
-            OperatorGroup::Shape if !own.has.shapes => Lack::Shapes,
-            OperatorGroup::Scope if !own.has.stacks => Lack::Stacks,
-            group if group.is_of_kernels() && !own.has.device => Lack::Device,
+            OperatorGroup::Shape if !entry.has.shapes => Lack::Shapes,
+            OperatorGroup::Scope if !entry.has.stacks => Lack::Stacks,
+            group if group.is_of_kernels() && !entry.has.device => Lack::Device,
             _ => return None,
         };
-        Some(missing(lack, &own.format))
+        Some(missing(lack, &entry.format))
     };
     view! {
         {sentence}
@@ -255,7 +262,7 @@ pub(super) fn Operators() -> impl IntoView {
             <section class="card" data-part="operators">
                 <div class="head tall">
                     <Segmented
-                        label=i18n.label(|t| t.profile.group)
+                        label=i18n.label(|t| t.profile().group)
                         options=options.collect()
                         value=by
                         on_choose=choose
@@ -267,9 +274,9 @@ pub(super) fn Operators() -> impl IntoView {
                             type="search"
                             class="bare-input"
                             name="filter"
-                            placeholder=i18n.text(|t| t.profile.filter)
-                            aria-label=i18n.text(|t| t.profile.filter)
-                            title=i18n.text(|t| t.profile.filter_title)
+                            placeholder=i18n.text(|t| t.profile().filter)
+                            aria-label=i18n.text(|t| t.profile().filter)
+                            title=i18n.text(|t| t.profile().filter_title)
                             prop:value=move || filter.get().unwrap_or_default()
                             on:input=on_filter
                         />
@@ -301,7 +308,7 @@ fn ColumnChoice(
     let press = move |column: Column| {
         let mut hidden = hidden.get_untracked();
         let key = column.key();
-        match hidden.iter().position(|own| own == key) {
+        match hidden.iter().position(|known| known == key) {
             Some(at) => {
                 hidden.remove(at);
             }
@@ -310,9 +317,12 @@ fn ColumnChoice(
         url.set_list(HIDDEN, &hidden, History::Replace);
     };
     let rows = move || {
-        let columns = all.get().into_iter().filter(|own| *own != Column::Name);
+        let columns = all
+            .get()
+            .into_iter()
+            .filter(|column| *column != Column::Name);
         let columns = columns.map(|column| {
-            let title = move || column.title(by.get(), scale.get(), i18n.texts().profile);
+            let title = move || column.title(by.get(), scale.get(), i18n.texts());
             let checked = Memo::new(move |_| shown.with(|shown| shown.contains(&column)));
             view! {
                 <li class="flex column-choice">
@@ -330,10 +340,10 @@ fn ColumnChoice(
     view! {
         <Popover
             is_open
-            label=i18n.label(|t| t.profile.choose_columns)
+            label=i18n.label(|t| t.profile().choose_columns)
             class="btn bare icon small-icon"
             panel_class="popover narrow columns"
-            pressed=Signal::derive(move || hidden.with(|own| !own.is_empty()))
+            pressed=Signal::derive(move || hidden.with(|hidden| !hidden.is_empty()))
             face=ViewFn::from(|| fixed_icon(IconName::Columns, 14))
         >
             <ul class="column-choices">{rows}</ul>
@@ -341,13 +351,13 @@ fn ColumnChoice(
     }
 }
 
-/// A name that is too long for a sentence without its middle: names of kernels are.
+/// Shortens a name to [`SENTENCE_CHARS`] by leaving out its middle: names of kernels are long.
 fn cut_in_the_middle(name: &str) -> String {
     let letters: Vec<char> = name.chars().collect();
     let Some(left_out) = letters
         .len()
         .checked_sub(SENTENCE_CHARS)
-        .filter(|own| *own > 0)
+        .filter(|count| *count > 0)
     else {
         return name.to_owned();
     };
@@ -356,10 +366,10 @@ fn cut_in_the_middle(name: &str) -> String {
     format!("{begin}…{end}")
 }
 
-/// Time of the rows, and of all operators or kernels.
-fn time_of(own: &OperatorsAnswer, by: OperatorGroup) -> (i64, i64) {
+/// Time of the rows, and of all operators or kernels, ns.
+fn time_of(answer: &OperatorsAnswer, by: OperatorGroup) -> (i64, i64) {
     let is_kernel = by.is_of_kernels();
-    let rows = own.rows.iter().map(|row| {
+    let rows = answer.rows.iter().map(|row| {
         if is_kernel {
             row.device_self_nanos.max(row.self_nanos)
         } else {
@@ -367,14 +377,14 @@ fn time_of(own: &OperatorsAnswer, by: OperatorGroup) -> (i64, i64) {
         }
     });
     let all = if is_kernel {
-        own.device_nanos
+        answer.device_nanos
     } else {
-        own.self_nanos
+        answer.self_nanos
     };
     (rows.sum(), all)
 }
 
-/// Number of rows that take half of the time of all.
+/// Number of the first rows that take half of the total time.
 fn half(rows: &[OperatorRow]) -> usize {
     let mut sum = 0.0;
     let before = rows.iter().take_while(|row| {

@@ -1,4 +1,4 @@
-//! The first view: where a step's time goes, what would help, figures of the device, the operators that take the most.
+//! The first view: parts of the time of a step, advice, figures of the device, the most expensive operators.
 
 use std::sync::Arc;
 
@@ -16,32 +16,36 @@ use trainscope_web_kit::format;
 use trainscope_web_kit::i18n::use_i18n;
 use trainscope_web_kit::prelude::*;
 
-/// The view.
 #[component]
 pub(super) fn Overview() -> impl IntoView {
     let model = use_model();
     let i18n = use_i18n();
     let is_memory_alone = Memo::new(move |_| {
-        let own = model.with(|own| own.lanes.is_empty() && !own.memory.is_empty());
-        own.unwrap_or(false)
+        let is_alone = model.with(|summary| summary.lanes.is_empty() && !summary.memory.is_empty());
+        is_alone.unwrap_or(false)
     });
     let sentence = move || {
-        let texts = i18n.texts().profile;
-        let open = (texts.open_all.to_owned(), model.step_href(None, None));
-        model.with(|own| {
-            let mut sentence = said(i18n, &own.sentence);
+        let texts = i18n.texts();
+        let open = (
+            texts.profile().open_all.to_owned(),
+            model.step_href(None, None),
+        );
+        model.with(|summary| {
+            let mut sentence = said(i18n, &summary.sentence);
             if sentence.is_empty() {
-                sentence = (texts.step_takes)(&time(own.median_step_nanos));
+                sentence = (texts.profile().step_takes)(&time(summary.median_step_nanos));
             }
-            let from = match (&own.steps_by, own.steps_from) {
-                (Some(name), _) => (texts.steps_by)(name),
-                (None, StepSource::None) if own.format == "kineto" => texts.no_steps.to_owned(),
+            let from = match (&summary.steps_by, summary.steps_from) {
+                (Some(name), _) => (texts.profile().steps_by)(name),
+                (None, StepSource::None) if summary.format == "kineto" => {
+                    texts.profile().no_steps.to_owned()
+                }
                 _ => String::new(),
             };
-            let standing = Standing::new(worst(own), own.unjudged.is_none());
-            let detail = [said(i18n, &own.detail), from];
+            let standing = Standing::new(worst(summary), summary.unjudged.is_none());
+            let detail = [said(i18n, &summary.detail), from];
             let detail = detail.iter().filter(|text| !text.is_empty()).cloned();
-            let detail = detail.collect::<Vec<_>>().join(texts.between);
+            let detail = detail.collect::<Vec<_>>().join(texts.profile().between);
             verdict(standing, sentence, detail, Some(open))
         })
     };
@@ -71,21 +75,26 @@ fn StepParts() -> impl IntoView {
     let i18n = use_i18n();
     let pointed = RwSignal::new(None::<Hit>);
     let figure = Signal::derive(move || {
-        let texts = i18n.texts().profile;
-        let stack = model.with(|own| stack(own, &(texts.mean)(&time(own.mean_step_nanos))));
+        let texts = i18n.texts();
+        let stack = model.with(|summary| {
+            stack(
+                summary,
+                &(texts.profile().mean)(&time(summary.mean_step_nanos)),
+            )
+        });
         Arc::new(Figure::Stack(stack.unwrap_or_default()))
     });
-    // The slices of a kind of time are a press away.
+    // Each entry links to the slices of its kind of time.
     let legend = move || {
-        let texts = i18n.texts().profile;
-        model.with(|own| {
-            let has_device = own.device.is_some();
-            let means = kinds_of(&own.mean_parts_nanos, has_device);
+        let texts = i18n.texts();
+        model.with(|summary| {
+            let has_device = summary.device.is_some();
+            let means = kinds_of(&summary.mean_parts_nanos, has_device);
             let shown = means.into_iter().enumerate().filter(|(_, mean)| *mean > 0);
             let shown = shown.map(|(kind, mean)| {
                 let name = view! {
                     {swatch(Shade::Time(kind))}
-                    {texts.kinds[usize::from(!has_device)][kind]}
+                    {texts.parts().kinds[usize::from(!has_device)][kind]}
                     <b class="med ink">{time(mean)}</b>
                 };
                 linked(model.kind_href(kind), name.into_any())
@@ -94,40 +103,44 @@ fn StepParts() -> impl IntoView {
         })
     };
     let tip = move |hit: Hit| {
-        let texts = i18n.texts().profile;
-        model.with(|own| {
-            let step = own.steps.get(hit.index)?;
-            let has_device = own.device.is_some();
+        let texts = i18n.texts();
+        model.with(|summary| {
+            let step = summary.steps.get(hit.index)?;
+            let has_device = summary.device.is_some();
             let parts = kinds_of(&step.parts_nanos, has_device);
             let rows = parts.into_iter().enumerate().rev();
             let rows = rows.filter(|(_, part)| *part > 0).map(|(kind, part)| {
-                let name = texts.kinds[usize::from(!has_device)][kind].to_owned();
+                let name = texts.parts().kinds[usize::from(!has_device)][kind].to_owned();
                 (Some(Shade::Time(kind)), name, time(part))
             });
             let mut rows: Vec<_> = rows.collect();
             if step.hidden_nanos > 0 {
-                rows.push((None, texts.hidden.to_owned(), time(step.hidden_nanos)));
+                rows.push((
+                    None,
+                    texts.profile().hidden.to_owned(),
+                    time(step.hidden_nanos),
+                ));
             }
             if !step.is_whole {
-                rows.push((None, texts.cut_off.to_owned(), String::new()));
+                rows.push((None, texts.profile().cut_off.to_owned(), String::new()));
             }
             Some(read_out(title_of(step), time(length(step)), rows))
         })?
     };
     let press = move |hit: Hit| {
-        let number = model.with(|own| Some(own.steps.get(hit.index)?.number));
+        let number = model.with(|summary| Some(summary.steps.get(hit.index)?.number));
         model.open(&untrack(|| model.step_href(number.flatten(), None)));
     };
     let label = move || {
-        let texts = i18n.texts().profile;
-        let steps = model.with(|own| own.step_count).unwrap_or(0);
-        (texts.parts_label)(steps)
+        let texts = i18n.texts();
+        let steps = model.with(|summary| summary.step_count).unwrap_or(0);
+        (texts.profile().parts_label)(steps)
     };
     view! {
         <section class="card" data-part="parts">
             {move || {
-                let is_stepless = model.with(|own| own.step_count == 0).unwrap_or(false);
-                let title = i18n.texts().profile.where_time[usize::from(is_stepless)];
+                let is_stepless = model.with(|summary| summary.step_count == 0).unwrap_or(false);
+                let title = i18n.texts().profile().where_time[usize::from(is_stepless)];
                 head(title.to_owned(), String::new(), legend().into_any())
             }}
             <div class="body plot">
@@ -143,31 +156,31 @@ fn StepParts() -> impl IntoView {
     }
 }
 
-/// `step 2,617`, or the longest of several.
+/// `step 2,617`, or a title for the longest of several steps.
 pub(super) fn title_of(step: &ProfileStep) -> String {
-    let texts = use_i18n().texts().profile;
+    let texts = use_i18n().texts().profile();
     (texts.step)(&format::integer(step.number), step.of_steps)
 }
 
-fn stack(own: &SessionSummary, mean: &str) -> Stack {
-    let has_device = own.device.is_some();
-    // The whole of a recording without steps has no number.
-    let text = |step: &ProfileStep| match own.step_count {
+fn stack(summary: &SessionSummary, mean: &str) -> Stack {
+    let has_device = summary.device.is_some();
+    // A recording without steps is a single bar without a number.
+    let text = |step: &ProfileStep| match summary.step_count {
         0 => String::new(),
         _ => format::integer(step.number),
     };
-    let bars = own.steps.iter().map(|step| Bar {
+    let bars = summary.steps.iter().map(|step| Bar {
         text: text(step),
         parts: kinds_of(&step.parts_nanos, has_device)
             .map(|part| part as f64)
             .to_vec(),
         is_pale: !step.is_whole,
     });
-    let has_mean = own.whole_steps > 1;
+    let has_mean = summary.whole_steps > 1;
     Stack {
         bars: bars.collect(),
         shades: (0..KINDS).map(Shade::Time).collect(),
-        mean: has_mean.then(|| (own.mean_step_nanos as f64, mean.to_owned())),
+        mean: has_mean.then(|| (summary.mean_step_nanos as f64, mean.to_owned())),
         unit: Unit::Nanos,
     }
 }

@@ -1,4 +1,4 @@
-//! Parts that several views have: the sentence on top, heads of cards, read-outs, shares as bars, downloads of tables.
+//! Parts shared by several views: the sentence on top, heads of cards, read-outs, shares as bars, downloads of tables.
 
 use serde::Serialize;
 use serde_json::Value;
@@ -14,19 +14,19 @@ use trainscope_web_kit::components::{
 use trainscope_web_kit::i18n::use_i18n;
 use trainscope_web_kit::prelude::*;
 
-/// Meaning of the icon beside the sentence.
+/// Meaning of the icon next to the sentence.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Standing {
-    /// The worst that was found.
+    /// The severity of the worst finding.
     Found(Severity),
-    /// Nothing was found in enough data.
+    /// No finding in sufficient data.
     Passed,
-    /// Nothing was found, and there were not enough data to find it.
+    /// No finding, for lack of data.
     Unjudged,
 }
 
 impl Standing {
-    /// The worst finding, else whether enough was judged.
+    /// The worst finding; without one, `is_judged` decides.
     pub(super) fn new(worst: Option<Severity>, is_judged: bool) -> Self {
         match (worst, is_judged) {
             (Some(worst), _) => Self::Found(worst),
@@ -82,7 +82,7 @@ pub(super) fn head(title: String, beside: String, right: AnyView) -> AnyView {
     .into_any()
 }
 
-/// A part of a line that is a link, if there is an address.
+/// A part of a line; a link if there is an address.
 pub(super) fn linked(href: Option<String>, content: AnyView) -> AnyView {
     match href {
         Some(href) => view! { <a href=href>{content}</a> }.into_any(),
@@ -115,7 +115,7 @@ pub(super) fn read_out(
     .into_any()
 }
 
-/// A name, a bar of a share of the longest one, and a value.
+/// A name, a bar of a share, and two values.
 pub(super) fn share_row(
     name: &str,
     shade: Shade,
@@ -142,7 +142,7 @@ pub(super) fn share_row(
     .into_any()
 }
 
-/// The line that says why the server refused a request of a view.
+/// A line with the server's reason for refusing a request of a view.
 #[component]
 pub(super) fn Refusal(error: RwSignal<Option<ClientError>>) -> impl IntoView {
     let i18n = use_i18n();
@@ -154,7 +154,7 @@ pub(super) fn Refusal(error: RwSignal<Option<ClientError>>) -> impl IntoView {
             <Note
                 kind=NoteKind::Warning
                 icon=IconName::Warning
-                title=i18n.label(|t| t.profile.unread)
+                title=i18n.label(|t| t.profile().unread)
                 next=Signal::stored(error.message)
             />
         })
@@ -208,7 +208,7 @@ where
     view! {
         <Popover
             is_open
-            label=i18n.label(|t| t.profile.download)
+            label=i18n.label(|t| t.profile().download)
             class="btn bare icon small-icon"
             panel_class="popover narrow"
             role="menu"
@@ -219,7 +219,7 @@ where
     .into_any()
 }
 
-/// Rows as CSV with a head; fields with commas, quotes and line breaks in quotes.
+/// Rows as CSV with a header; fields with commas, quotes or line breaks are quoted.
 fn csv(rows: &[Value], columns: &[&str]) -> String {
     let mut text = columns.join(",");
     text.push('\n');

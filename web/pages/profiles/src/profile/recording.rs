@@ -73,7 +73,7 @@ pub(super) fn Recording(
             </button>
         }
     });
-    let code = move || SNIPPETS.get(chosen.get()).map_or("", |own| own.1);
+    let code = move || SNIPPETS.get(chosen.get()).map_or("", |snippet| snippet.1);
     let unread = unread.into_iter().map(|(path, reason)| {
         view! {
             <li class="small">
@@ -86,8 +86,8 @@ pub(super) fn Recording(
     view! {
         <StatePage
             icon=IconName::Profile
-            title=i18n.label(|t| t.profile.none)
-            next=i18n.label(|t| t.profile.none_next)
+            title=i18n.label(|t| t.profile().none)
+            next=i18n.label(|t| t.profile().none_next)
         >
             <ul>{unread.collect::<Vec<_>>()}</ul>
             <div class="tabs" role="tablist">

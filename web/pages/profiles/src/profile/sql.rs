@@ -1,4 +1,4 @@
-//! SQL over all ranks of a session: a statement, its rows, and the tables that it can read. The statement is in the address.
+//! SQL over all ranks of a session: a statement, its rows, and the readable tables. The address has the statement.
 
 use std::sync::Arc;
 
@@ -20,10 +20,10 @@ use trainscope_web_kit::url_state::History;
 const SQL: &str = "sql";
 /// Height of a row, CSS pixels.
 const ROW: f64 = 26.0;
-/// Rows by which a column is known to have numbers.
+/// Number of first rows that decide if a column has numbers.
 const SAMPLE: usize = 100;
 
-/// Statements to begin with, in the order of their titles.
+/// Example statements, in the order of their titles.
 const EXAMPLES: [&str; 4] = [
     "SELECT name, count(*) AS calls, sum(duration_ns) / 1e6 AS ms
 FROM slices WHERE kind = 'compute'
@@ -37,7 +37,6 @@ FROM slices k JOIN slices l ON l.id = k.launch AND l.rank = k.rank
 ORDER BY delay_us DESC LIMIT 20",
 ];
 
-/// The view.
 #[component]
 pub(super) fn Sql() -> impl IntoView {
     let model = use_model();
@@ -70,7 +69,7 @@ pub(super) fn Sql() -> impl IntoView {
         }
     };
     let examples = move || {
-        let titles = i18n.texts().profile.sql_examples.into_iter();
+        let titles = i18n.texts().profile().sql_examples.into_iter();
         let buttons = titles.zip(EXAMPLES).map(|(title, sql)| {
             view! {
                 <button
@@ -95,7 +94,7 @@ pub(super) fn Sql() -> impl IntoView {
             <Note
                 kind=NoteKind::Warning
                 icon=IconName::Warning
-                title=i18n.label(|t| t.profile.sql_refused)
+                title=i18n.label(|t| t.profile().sql_refused)
                 next=Signal::stored(message)
             />
         })
@@ -103,7 +102,7 @@ pub(super) fn Sql() -> impl IntoView {
     view! {
         <section class="card sql-statement">
             <label class="sr-only" for="sql">
-                {i18n.text(|t| t.profile.sql_label)}
+                {i18n.text(|t| t.profile().sql_label)}
             </label>
             <textarea
                 id="sql"
@@ -126,9 +125,9 @@ pub(super) fn Sql() -> impl IntoView {
                     on:click=move |_| run()
                 >
                     <Icon name=IconName::Play size=14 />
-                    {i18n.text(|t| t.profile.sql_run)}
+                    {i18n.text(|t| t.profile().sql_run)}
                 </button>
-                <span class="small ink3">{i18n.text(|t| t.profile.sql_hint)}</span>
+                <span class="small ink3">{i18n.text(|t| t.profile().sql_hint)}</span>
                 <span class="grow"></span>
                 {examples}
             </div>
@@ -141,7 +140,7 @@ pub(super) fn Sql() -> impl IntoView {
     }
 }
 
-/// Rows of the answer, those in sight.
+/// Visible rows of the answer.
 #[component]
 fn Rows(answer: Query<SqlAnswer>) -> impl IntoView {
     let model = use_model();
@@ -149,18 +148,22 @@ fn Rows(answer: Query<SqlAnswer>) -> impl IntoView {
     let list = RowList::new(0.0, move || {
         let count = answer
             .answer
-            .with(|own| own.as_ref().map_or(0, |own| own.rows.len()));
+            .with(|answer| answer.as_ref().map_or(0, |answer| answer.rows.len()));
         RowHeights::Equal(count, ROW)
     });
     let are_numbers = Memo::new(move |_| {
-        answer.answer.with(|own| {
-            let own = own.as_deref()?;
+        answer.answer.with(|answer| {
+            let answer = answer.as_deref()?;
             let is_number = |at: usize| {
-                let cells = own.rows.iter().take(SAMPLE).filter_map(|row| row.get(at));
+                let cells = answer
+                    .rows
+                    .iter()
+                    .take(SAMPLE)
+                    .filter_map(|row| row.get(at));
                 let mut cells = cells.filter(|cell| **cell != SqlValue::Null);
                 cells.all(|cell| matches!(cell, SqlValue::Int(_) | SqlValue::Real(_)))
             };
-            Some((0..own.columns.len()).map(is_number).collect::<Vec<_>>())
+            Some((0..answer.columns.len()).map(is_number).collect::<Vec<_>>())
         })
     });
     let widths = move || {
@@ -180,19 +183,19 @@ fn Rows(answer: Query<SqlAnswer>) -> impl IntoView {
         format!("{}px", are_numbers.iter().map(width).sum::<u32>() + 24)
     };
     let beside = move || {
-        let texts = i18n.texts().profile;
-        answer.answer.with(|own| {
-            let Some(own) = own.as_deref() else {
+        let texts = i18n.texts();
+        answer.answer.with(|answer| {
+            let Some(answer) = answer.as_deref() else {
                 return String::new();
             };
-            let seconds = format::brief(own.seconds);
-            (texts.sql_rows)(own.rows.len() as u64, &seconds, own.cut)
+            let seconds = format::brief(answer.seconds);
+            (texts.profile().sql_rows)(answer.rows.len() as u64, &seconds, answer.cut)
         })
     };
     let save = move || {
-        if let Some(own) = answer.answer.get_untracked() {
+        if let Some(answer) = answer.answer.get_untracked() {
             let name = file_name(&model.profiles.run.get_untracked());
-            download(&csv(&own), "text/csv", &format!("{name}-sql.csv"));
+            download(&csv(&answer), "text/csv", &format!("{name}-sql.csv"));
         }
     };
     let right = move || {
@@ -207,10 +210,10 @@ fn Rows(answer: Query<SqlAnswer>) -> impl IntoView {
         .into_any()
     };
     let heads = move || {
-        answer.answer.with(|own| {
-            let own = own.as_deref()?;
+        answer.answer.with(|answer| {
+            let answer = answer.as_deref()?;
             let are_numbers = are_numbers.get().unwrap_or_default();
-            let heads = own.columns.iter().zip(are_numbers).map(|(name, is_number)| {
+            let heads = answer.columns.iter().zip(are_numbers).map(|(name, is_number)| {
                 view! {
                     <span role="columnheader" class="cut" class:num=is_number title=name.clone()>
                         {name.clone()}
@@ -222,12 +225,12 @@ fn Rows(answer: Query<SqlAnswer>) -> impl IntoView {
     };
     let seen = move || {
         let are_numbers = are_numbers.get().unwrap_or_default();
-        let own = answer.answer.get()?;
-        let rank_at = own.columns.iter().position(|name| name == "rank");
-        let rows = list.rows_of(&own.rows).map(|(_, row)| {
+        let answer = answer.answer.get()?;
+        let rank_at = answer.columns.iter().position(|name| name == "rank");
+        let rows = list.rows_of(&answer.rows).map(|(_, row)| {
             let rank = rank_at.and_then(|at| row.get(at)).and_then(whole);
             let cells = row.iter().enumerate().map(|(at, value)| {
-                let slice = own.columns.get(at).filter(|name| *name == "id");
+                let slice = answer.columns.get(at).filter(|name| *name == "id");
                 let slice = slice.and_then(|_| whole(value));
                 let href = slice.map(|slice| {
                     let rank = rank.map(|rank| rank.to_string());
@@ -249,7 +252,7 @@ fn Rows(answer: Query<SqlAnswer>) -> impl IntoView {
     view! {
         <section class="card" data-part="rows">
             {move || {
-                head(i18n.texts().profile.sql_result.to_owned(), beside(), right())
+                head(i18n.texts().profile().sql_result.to_owned(), beside(), right())
             }}
             <div class="optable" role="table" style:--cols=widths style:--least=least>
                 <div class="r heads" role="row">
@@ -342,7 +345,7 @@ fn Tables() -> impl IntoView {
     view! {
         <section class="card" data-part="tables">
             <div class="head">
-                <h2>{i18n.text(|t| t.profile.sql_tables)}</h2>
+                <h2>{i18n.text(|t| t.profile().sql_tables)}</h2>
             </div>
             <div class="body scroll sql-tables">{tables.into_iter().collect_view()}</div>
         </section>

@@ -1,4 +1,4 @@
-//! Steps as rows of phases from a common begin, with the median step on top, and one step against the median.
+//! Steps as rows of phases from a common start, with the median step on top, and one step against the median.
 
 use std::sync::Arc;
 
@@ -17,7 +17,7 @@ use super::overview::title_of;
 use super::parts::{Standing, downloads, read_out, verdict};
 use trainscope_web_kit::components::{ProfileChart, SegOption, Segmented};
 use trainscope_web_kit::format;
-use trainscope_web_kit::i18n::{ProfileTexts, use_i18n};
+use trainscope_web_kit::i18n::{Texts, use_i18n};
 use trainscope_web_kit::keys::use_keys;
 use trainscope_web_kit::prelude::*;
 use trainscope_web_kit::url_state::History;
@@ -41,7 +41,6 @@ const FIELDS: [&str; 8] = [
     "parts_nanos",
 ];
 
-/// State of the view. `Copy`.
 #[derive(Clone, Copy)]
 struct StepsModel {
     model: Model,
@@ -55,7 +54,6 @@ struct StepsModel {
     is_forward: Memo<bool>,
 }
 
-/// The state of this view.
 fn use_steps() -> StepsModel {
     expect_context()
 }
@@ -65,11 +63,14 @@ impl StepsModel {
         let model = use_model();
         let url = model.url;
         let (step, order, align) = (url.param(STEP), url.param(ORDER), url.param(ALIGN));
-        let is_longest = Memo::new(move |_| order.with(|own| own.as_deref() == Some("longest")));
-        let is_forward = Memo::new(move |_| align.with(|own| own.as_deref() == Some("forward")));
+        let is_longest =
+            Memo::new(move |_| order.with(|order| order.as_deref() == Some("longest")));
+        let is_forward =
+            Memo::new(move |_| align.with(|align| align.as_deref() == Some("forward")));
         let phases = Memo::new(move |_| Arc::new(model.with(Phases::new).unwrap_or_default()));
         let order = Memo::new(move |_| {
-            let lengths = model.with(|own| own.steps.iter().map(length).collect::<Vec<_>>());
+            let lengths =
+                model.with(|summary| summary.steps.iter().map(length).collect::<Vec<_>>());
             let lengths = lengths.unwrap_or_default();
             let mut order: Vec<usize> = (0..lengths.len()).collect();
             if is_longest.get() {
@@ -79,11 +80,14 @@ impl StepsModel {
         });
         let chosen = Memo::new(move |_| {
             let number: Option<i64> = step.with(|text| text.as_ref()?.parse().ok());
-            model.with(|own| {
-                let at = own.steps.iter().position(|own| Some(own.number) == number);
-                let outlier = || own.steps.iter().position(|own| own.is_outlier);
-                let all = || own.steps.iter().enumerate();
-                let longest = || Some(all().max_by_key(|own| length(own.1))?.0);
+            model.with(|summary| {
+                let at = summary
+                    .steps
+                    .iter()
+                    .position(|step| Some(step.number) == number);
+                let outlier = || summary.steps.iter().position(|step| step.is_outlier);
+                let all = || summary.steps.iter().enumerate();
+                let longest = || Some(all().max_by_key(|entry| length(entry.1))?.0);
                 at.or_else(outlier).or_else(longest)
             })?
         });
@@ -100,8 +104,8 @@ impl StepsModel {
     }
 
     fn select(self, at: usize) {
-        let number = self.model.summary.with_untracked(|own| {
-            let step = own.as_ref()?.steps.get(at)?;
+        let number = self.model.summary.with_untracked(|summary| {
+            let step = summary.as_ref()?.steps.get(at)?;
             Some(step.number.to_string())
         });
         let changes = [(STEP, number.as_deref())];
@@ -122,15 +126,14 @@ impl StepsModel {
 
     /// The timeline at the selected step; reactive.
     fn href(self) -> String {
-        let number = self.model.with(|own| {
-            let step = own.steps.get(self.chosen.get()?)?;
+        let number = self.model.with(|summary| {
+            let step = summary.steps.get(self.chosen.get()?)?;
             Some(step.number)
         });
         self.model.step_href(number.flatten(), None)
     }
 }
 
-/// The view.
 #[component]
 pub(super) fn Steps() -> impl IntoView {
     let model = use_model();
@@ -152,15 +155,15 @@ pub(super) fn Steps() -> impl IntoView {
         _ => false,
     });
     let sentence = move || {
-        let texts = i18n.texts().profile;
+        let texts = i18n.texts();
         let href = steps.href();
         let at = steps.chosen.get();
-        model.with(|own| {
-            let number = own.steps.get(at?)?.number;
-            let open = (texts.open_step)(&format::integer(number));
-            let (sentence, detail) = sentence(own, texts);
-            let severity = (!own.outliers.is_empty()).then_some(Severity::Warning);
-            let standing = Standing::new(severity, own.unjudged.is_none());
+        model.with(|summary| {
+            let number = summary.steps.get(at?)?.number;
+            let open = (texts.profile().open_step)(&format::integer(number));
+            let (sentence, detail) = sentence(summary, texts);
+            let severity = (!summary.outliers.is_empty()).then_some(Severity::Warning);
+            let standing = Standing::new(severity, summary.unjudged.is_none());
             Some(verdict(standing, sentence, detail, Some((open, href))))
         })
     };
@@ -178,19 +181,19 @@ pub(super) fn Steps() -> impl IntoView {
 }
 
 /// Sentence about the lengths of the steps, and one about outliers and drift.
-fn sentence(own: &SessionSummary, texts: &ProfileTexts) -> (String, String) {
-    let outliers = own.outliers.len() as u64;
-    let all = own.whole_steps.max(own.steps.len() as u64);
-    let median = time(own.median_step_nanos);
-    let spread = format::percent(regular_spread(own));
-    let names = &texts.kinds[usize::from(own.device.is_none())];
-    let grown = own
+fn sentence(summary: &SessionSummary, texts: Texts) -> (String, String) {
+    let outliers = summary.outliers.len() as u64;
+    let all = summary.whole_steps.max(summary.steps.len() as u64);
+    let median = time(summary.median_step_nanos);
+    let spread = format::percent(regular_spread(summary));
+    let names = &texts.parts().kinds[usize::from(summary.device.is_none())];
+    let grown = summary
         .outlier_growth
         .map(|grown| (names[grown.kind as usize], time(grown.nanos)));
     let grown = grown.as_ref().map(|(name, nanos)| (*name, &**nanos));
-    let sentence = (texts.steps_sentence)(all, outliers, &median, &spread, grown);
-    let detail = match phases::drift(own) {
-        None => texts.too_few_to_drift.to_owned(),
+    let sentence = (texts.profile().steps_sentence)(all, outliers, &median, &spread, grown);
+    let detail = match phases::drift(summary) {
+        None => texts.profile().too_few_to_drift.to_owned(),
         Some((first, last)) => {
             let change = last.saturating_sub(first) as f64 / (first as f64).max(1.0);
             let percent = format::percent(change.abs());
@@ -199,7 +202,7 @@ fn sentence(own: &SessionSummary, texts: &ProfileTexts) -> (String, String) {
                 change if change < -phases::DRIFT => 2,
                 _ => 0,
             };
-            (texts.drift[place])(&percent)
+            (texts.profile().drift[place])(&percent)
         }
     };
     (sentence, detail)
@@ -213,18 +216,18 @@ fn Trace() -> impl IntoView {
     let i18n = use_i18n();
     let pointed = RwSignal::new(None::<Hit>);
     let figure = Signal::derive(move || {
-        let texts = i18n.texts().profile;
+        let texts = i18n.texts();
         let phases = steps.phases.get();
         let is_forward = steps.is_forward.get();
         let order = steps.order.get();
-        let rows = model.with(|own| rows(own, &phases, &order, is_forward, texts));
+        let rows = model.with(|summary| rows(summary, &phases, &order, is_forward, texts));
         Arc::new(Figure::Rows(rows.unwrap_or_default()))
     });
     let framed = Signal::derive(move || {
         let at = steps.chosen.get()?;
         let index = steps
             .order
-            .with(|order| order.iter().position(|own| *own == at))?;
+            .with(|order| order.iter().position(|known| *known == at))?;
         Some(Hit { index, part: None })
     });
     let at_row = move |hit: Hit| {
@@ -233,11 +236,11 @@ fn Trace() -> impl IntoView {
             .with_untracked(|order| order.get(hit.index).copied())
     };
     let tip = move |hit: Hit| {
-        let texts = i18n.texts().profile;
+        let texts = i18n.texts();
         let at = at_row(hit)?;
         steps.phases.with(|phases| {
-            model.with(|own| {
-                let step = own.steps.get(at)?;
+            model.with(|summary| {
+                let step = summary.steps.get(at)?;
                 let totals = phases.parts.iter().map(|part| {
                     let nanos = phases.total(at, *part);
                     (Some(part.shade()), part.name(texts).to_owned(), nanos)
@@ -258,31 +261,31 @@ fn Trace() -> impl IntoView {
         }
     };
     let label = move || {
-        let count = model.with(|own| own.steps.len()).unwrap_or(0);
-        (i18n.texts().profile.parts_label)(count as u64)
+        let count = model.with(|summary| summary.steps.len()).unwrap_or(0);
+        (i18n.texts().profile().parts_label)(count as u64)
     };
     let height = move || {
-        let count = model.with(|own| own.steps.len()).unwrap_or(0);
+        let count = model.with(|summary| summary.steps.len()).unwrap_or(0);
         format!("{}px", Rows::least_height(count))
     };
-    let option = |value: bool, text: fn(&ProfileTexts) -> &'static str| SegOption {
+    let option = |value: bool, text: fn(Texts) -> &'static str| SegOption {
         value,
-        label: Signal::derive(move || text(i18n.texts().profile).to_owned()),
+        label: Signal::derive(move || text(i18n.texts()).to_owned()),
     };
     let url = model.url;
     view! {
         <section class="card" data-part="steps">
             <div class="head">
-                <h2>{i18n.text(|t| t.profile.step_trace)}</h2>
-                <span class="micro ink3 cut">{i18n.text(|t| t.profile.one_row)}</span>
+                <h2>{i18n.text(|t| t.profile().step_trace)}</h2>
+                <span class="micro ink3 cut">{i18n.text(|t| t.profile().one_row)}</span>
                 <span class="grow"></span>
                 <span class="ctl">
-                    <span class="hide-narrow">{i18n.text(|t| t.profile.order)}</span>
+                    <span class="hide-narrow">{i18n.text(|t| t.profile().order)}</span>
                     <Segmented
-                        label=i18n.label(|t| t.profile.order)
+                        label=i18n.label(|t| t.profile().order)
                         options=vec![
-                            option(false, |t| t.orders[0]),
-                            option(true, |t| t.orders[1]),
+                            option(false, |t| t.profile().orders[0]),
+                            option(true, |t| t.profile().orders[1]),
                         ]
                         value=steps.is_longest
                         on_choose=move |is_longest: bool| {
@@ -292,12 +295,12 @@ fn Trace() -> impl IntoView {
                     />
                 </span>
                 <span class="ctl">
-                    <span class="hide-narrow">{i18n.text(|t| t.profile.align)}</span>
+                    <span class="hide-narrow">{i18n.text(|t| t.profile().align)}</span>
                     <Segmented
-                        label=i18n.label(|t| t.profile.align)
+                        label=i18n.label(|t| t.profile().align)
                         options=vec![
-                            option(false, |t| t.aligns[0]),
-                            option(true, |t| t.aligns[1]),
+                            option(false, |t| t.profile().aligns[0]),
+                            option(true, |t| t.profile().aligns[1]),
                         ]
                         value=steps.is_forward
                         on_choose=move |is_forward: bool| {
@@ -310,8 +313,8 @@ fn Trace() -> impl IntoView {
                     "steps",
                     &FIELDS,
                     move || -> Vec<ProfileStep> {
-                        let own = model.summary.get_untracked();
-                        own.map(|own| own.steps.clone()).unwrap_or_default()
+                        let summary = model.summary.get_untracked();
+                        summary.map(|summary| summary.steps.clone()).unwrap_or_default()
                     },
                 )}
             </div>
@@ -332,15 +335,15 @@ fn Trace() -> impl IntoView {
 }
 
 fn rows(
-    own: &SessionSummary,
+    summary: &SessionSummary,
     phases: &Phases,
     order: &[usize],
     is_forward: bool,
-    texts: &ProfileTexts,
+    texts: Texts,
 ) -> Rows {
     let zero = |at: usize| if is_forward { phases.forward(at) } else { 0 };
     let row = |at: &usize| {
-        let step = own.steps.get(*at)?;
+        let step = summary.steps.get(*at)?;
         let zero = zero(*at);
         let stretches = phases.steps.get(*at)?.iter();
         let segments = stretches.map(|(part, begin, end)| Segment {
@@ -360,10 +363,10 @@ fn rows(
             is_pale: !step.is_whole,
         })
     };
-    let medians = phases.medians(own);
+    let medians = phases.medians(summary);
     let before = if is_forward {
-        let before = medians.iter().take_while(|own| !own.0.is_forward());
-        -before.map(|own| own.1).sum::<i64>()
+        let before = medians.iter().take_while(|median| !median.0.is_forward());
+        -before.map(|median| median.1).sum::<i64>()
     } else {
         0
     };
@@ -386,8 +389,11 @@ fn rows(
     let is_alone = rows.len() < 2;
     Rows {
         key: if is_alone { Vec::new() } else { key },
-        key_texts: (texts.median.to_owned(), time(own.median_step_nanos)),
-        line: (!is_alone).then(|| (own.median_step_nanos + before) as f64),
+        key_texts: (
+            texts.profile().median.to_owned(),
+            time(summary.median_step_nanos),
+        ),
+        line: (!is_alone).then(|| (summary.median_step_nanos + before) as f64),
         rows,
     }
 }

@@ -10,7 +10,7 @@ pub(super) struct Area {
 }
 
 impl Area {
-    /// Text for the address: `from,to`, and the lanes after that.
+    /// Text for the address: `from,to`, then the lanes.
     pub(super) fn to_text(&self) -> String {
         let numbers = [self.from.to_string(), self.to.to_string()];
         let lanes = self.lanes.iter().map(u32::to_string);
@@ -21,7 +21,7 @@ impl Area {
             .join(",")
     }
 
-    /// Parses the text of an address; `None` for anything that is no stretch of time.
+    /// Parses the text of an address; `None` if it is not a stretch of time.
     pub(super) fn parse(text: &str) -> Option<Self> {
         let mut numbers = text.split(',');
         let from = numbers.next()?.parse().ok()?;
@@ -31,7 +31,7 @@ impl Area {
         (from < to).then_some(Self { from, to, lanes })
     }
 
-    /// Lanes for a request.
+    /// Lanes for a request; `None` for all.
     pub(super) fn lanes_text(&self) -> Option<String> {
         let lanes: Vec<String> = self.lanes.iter().map(u32::to_string).collect();
         (!lanes.is_empty()).then(|| lanes.join(","))

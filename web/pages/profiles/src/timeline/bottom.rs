@@ -29,7 +29,7 @@ pub(super) fn Bottom() -> impl IntoView {
                 aria-selected=move || (model.tab.get() == tab).to_string()
                 on:click=move |_| model.show_tab(tab)
             >
-                {move || i18n.texts().timeline.tabs[tab as usize]}
+                {move || i18n.texts().timeline().tabs[tab as usize]}
             </button>
         }
     };
@@ -39,17 +39,17 @@ pub(super) fn Bottom() -> impl IntoView {
         Tab::Slice => view! { <SliceDetails /> }.into_any(),
     };
     let about = move || {
-        let texts = &i18n.texts().timeline;
-        let own = model.summed()?;
+        let texts = i18n.texts().timeline();
+        let area = model.summed()?;
         let has_area = model.area.with(Option::is_some);
         let head = texts.about[usize::from(has_area)];
-        let (from, to) = (own.from as f64, own.to as f64);
+        let (from, to) = (area.from as f64, area.to as f64);
         let mut parts = vec![
             times::stretch(from, to, model.wall.get()),
-            times::length(own.length()),
+            times::length(area.length()),
         ];
-        if !own.lanes.is_empty() {
-            parts.push((texts.lanes)(own.lanes.len() as u64));
+        if !area.lanes.is_empty() {
+            parts.push((texts.lanes)(area.lanes.len() as u64));
         }
         if let Some(totals) = model.totals.answer.get() {
             parts.push((texts.slices)(totals.slices));
@@ -61,12 +61,12 @@ pub(super) fn Bottom() -> impl IntoView {
         })
     };
     let links = move || {
-        let texts = i18n.texts().timeline;
+        let texts = i18n.texts().timeline();
         model.chosen_step().map(|step| step_links(step, texts))
     };
     view! {
         <Show when=move || model.has_panel.get()>
-            <section class="bottom" aria-label=i18n.text(|t| t.timeline.panel)>
+            <section class="bottom" aria-label=i18n.text(|t| t.timeline().panel)>
                 <div class="facts">
                     <SliceFacts />
                     <MissingData />
@@ -83,7 +83,7 @@ pub(super) fn Bottom() -> impl IntoView {
                             <IconButton
                                 icon=IconName::Close
                                 size=12
-                                label=i18n.label(|t| t.timeline.drop_area)
+                                label=i18n.label(|t| t.timeline().drop_area)
                                 on_press=move || model.set_area(None)
                             />
                         </Show>
@@ -99,8 +99,8 @@ pub(super) fn Bottom() -> impl IntoView {
             type="button"
             class="turn-panel"
             aria-expanded=move || model.has_panel.get().to_string()
-            aria-label=i18n.text(|t| t.timeline.turn_panel)
-            title=i18n.text(|t| t.timeline.turn_panel)
+            aria-label=i18n.text(|t| t.timeline().turn_panel)
+            title=i18n.text(|t| t.timeline().turn_panel)
             on:click=move |_| model.turn_panel()
         ></button>
     }
@@ -113,21 +113,21 @@ fn Busy() -> impl IntoView {
     let i18n = use_i18n();
     let title = move || {
         let has_area = model.area.with(Option::is_some);
-        i18n.texts().timeline.busy[usize::from(has_area)]
+        i18n.texts().timeline().busy[usize::from(has_area)]
     };
-    let length = Memo::new(move |_| model.summed().map_or(1, |own| own.length().max(1)));
+    let length = Memo::new(move |_| model.summed().map_or(1, |area| area.length().max(1)));
     let bars = move || {
         let answer = model.totals.answer.get()?;
         let length = length.get() as f64;
-        let bars = answer.lanes.iter().take(MAX_LANES).map(|own| {
-            let share = (own.busy_nanos as f64 / length).clamp(0.0, 1.0);
+        let bars = answer.lanes.iter().take(MAX_LANES).map(|lane| {
+            let share = (lane.busy_nanos as f64 / length).clamp(0.0, 1.0);
             view! {
-                <li title=own.lane.clone()>
-                    <span class="ink2 cut">{own.name.clone()}</span>
+                <li title=lane.lane.clone()>
+                    <span class="ink2 cut">{lane.name.clone()}</span>
                     <span class="track">
                         <i
                             style:width=format!("{:.1}%", share * 100.0)
-                            style:--c=colour_of(own.kind)
+                            style:--c=colour_of(lane.kind)
                         ></i>
                     </span>
                     <span class="num">{format::percent(share)}</span>
@@ -141,22 +141,22 @@ fn Busy() -> impl IntoView {
         if answer.counters.is_empty() {
             return None;
         }
-        let texts = &i18n.texts().timeline;
-        let rows = answer.counters.iter().map(|own| {
+        let texts = i18n.texts().timeline();
+        let rows = answer.counters.iter().map(|counter| {
             let unit = model.frame.with(|frame| {
                 let mut all = frame.counters.iter();
-                let known = all.find(|known| known.name == own.name);
+                let known = all.find(|known| known.name == counter.name);
                 known.map_or_else(String::new, |known| known.unit.clone())
             });
             let text = |value: f64| counter_text(value, &unit);
             view! {
                 <tr>
-                    <td class="cut" title=own.name.clone()>
-                        {own.name.clone()}
+                    <td class="cut" title=counter.name.clone()>
+                        {counter.name.clone()}
                     </td>
-                    <td class="num">{text(own.least)}</td>
-                    <td class="num">{text(own.mean)}</td>
-                    <td class="num">{text(own.greatest)}</td>
+                    <td class="num">{text(counter.least)}</td>
+                    <td class="num">{text(counter.mean)}</td>
+                    <td class="num">{text(counter.greatest)}</td>
                 </tr>
             }
         });

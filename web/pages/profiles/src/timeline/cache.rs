@@ -1,4 +1,4 @@
-//! Cells that were fetched: each row is drawn from the answers that fit its scale best, until finer ones arrive.
+//! Fetched cells. Each row is drawn from the answers that fit its scale best, until finer ones arrive.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -7,11 +7,11 @@ use trainscope_api::timeline::{Cell, MAX_CELLS, MAX_ROWS, RowCells, TimelineAnsw
 
 use super::view::{View, nanos};
 
-/// Number of bins at whose multiples requests begin and end.
+/// Requests begin and end at multiples of this number of bins.
 const TILE: i64 = 512;
 /// Maximum number of cells in memory, about 50 MB.
 const MAX_KEPT: usize = 1_500_000;
-/// Longest stretch of one request, in bins; of wider views bins are longer.
+/// Maximum length of one request, in bins; wider views have longer bins.
 const MAX_BINS: i64 = 24_576;
 
 /// A row: lane and depth.
@@ -32,7 +32,7 @@ pub(super) struct Cache {
 struct Stretch {
     from: i64,
     to: i64,
-    /// Nanoseconds of a bin.
+    /// Length of a bin, ns.
     bin: i64,
     cells: Vec<Cell>,
     answer: u64,
@@ -40,16 +40,16 @@ struct Stretch {
     is_outdated: bool,
 }
 
-/// A part of a row that is drawn from one answer, or is not known yet.
+/// A part of a row, drawn from one answer or still unknown.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Piece<'a> {
     pub(super) from: i64,
     pub(super) to: i64,
-    /// Cells that touch it and some more; `None` if they were not fetched.
+    /// Cells that touch the part, and some more; `None` if they were not fetched.
     pub(super) cells: Option<&'a [Cell]>,
 }
 
-/// A stretch of time of some rows to ask for.
+/// A request for a stretch of time of some rows.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Request {
     pub(super) from: i64,
@@ -59,7 +59,7 @@ pub(super) struct Request {
     pub(super) rows: Vec<RowKey>,
 }
 
-/// Nanoseconds of a bin for a view of a width in pixels: the power of two below a pixel's.
+/// Length of a bin for a view of a width in pixels, ns: the greatest power of two up to the length of a pixel.
 pub(super) fn bin_of(view: View, width: f64) -> i64 {
     let each = nanos((view.span() / width.max(1.0)).floor()).max(1);
     1 << each.ilog2()
@@ -73,14 +73,14 @@ impl Cache {
             .map_or_else(|| Arc::from(""), Arc::clone)
     }
 
-    /// Keeps all cells until there are new ones: more of the session was read.
+    /// Marks all cells as outdated, as more of the session was read. They stay until new ones arrive.
     pub(super) fn outdate(&mut self) {
         for stretch in self.rows.values_mut().flatten() {
             stretch.is_outdated = true;
         }
     }
 
-    /// Takes over an answer. Rows of the request that it leaves out were cut and are asked for again.
+    /// Adds an answer. Rows of the request that it leaves out were cut, and are requested again.
     pub(super) fn insert(&mut self, answer: TimelineAnswer) {
         self.answers += 1;
         let bins = i64::from(answer.width.max(1));
@@ -92,7 +92,8 @@ impl Cache {
         for (index, row) in answer.rows.into_iter().enumerate() {
             let RowCells { lane, depth, cells } = row;
             room = room.saturating_sub(cells.len());
-            // The row that fills the answer, and those after it, may lack cells. Alone, a row cannot be asked for better.
+            // The row that fills the answer may lack cells, and so may later ones. A single row is not requested again:
+            // the answer would be the same.
             if answer.cut && room == 0 && index > 0 {
                 break;
             }
@@ -105,7 +106,7 @@ impl Cache {
                 is_outdated: false,
             };
             let row = self.rows.entry((lane, depth)).or_default();
-            // Of a stretch within another one of the same bins, or within a newer one, nothing is ever drawn.
+            // Nothing is drawn of an old stretch within the new one, if its bins are the same or it is outdated.
             row.retain(|old| {
                 let is_within = (old.bin == bin || old.is_outdated)
                     && old.from >= stretch.from
@@ -142,7 +143,7 @@ impl Cache {
         }
     }
 
-    /// The parts of a row between two times from left to right: each from the answer that is next to a bin of this
+    /// Parts of a row between two times, from left to right. Each is from the answer with the bins closest to this
     /// length, finer ones first.
     pub(super) fn pieces(&self, row: RowKey, from: i64, to: i64, bin: i64) -> Vec<Piece<'_>> {
         let mut best: Vec<&Stretch> = self.rows.get(&row).map_or_else(Vec::new, |row| {
@@ -191,7 +192,7 @@ impl Cache {
         pieces
     }
 
-    /// `true` if all of a stretch is known in bins of this length or finer ones.
+    /// `true` if a whole stretch is known in bins of at most this length.
     fn is_known(&self, row: RowKey, from: i64, to: i64, bin: i64) -> bool {
         let Some(row) = self.rows.get(&row) else {
             return from >= to;
@@ -209,8 +210,8 @@ impl Cache {
         known >= to
     }
 
-    /// The next request for a view: of rows that lack cells of the right size in it, or in half of its length at either
-    /// side, three times its length.
+    /// The next request for a view, of three times its length: rows without cells of the right size in the view, or
+    /// within half of its length on either side.
     pub(super) fn request(
         &self,
         view: View,
@@ -248,7 +249,7 @@ impl Cache {
         })
     }
 
-    /// The cell of a row that is nearest to a time, within a distance: of those that hold it the shortest.
+    /// The cell of a row nearest to a time, at most `slack` away; of equally near ones the shortest.
     pub(super) fn at(&self, row: RowKey, time: f64, slack: f64, bin: i64) -> Option<Cell> {
         let (low, high) = (nanos(time - slack), nanos(time + slack).saturating_add(1));
         let mut best: Option<(f64, i64, Cell)> = None;
@@ -268,15 +269,14 @@ impl Cache {
     }
 }
 
-/// Cells in order of begin that may touch a stretch: from the last one that begins before it on. Cells of a row do not
-/// overlap.
+/// Cells that may touch a stretch. `cells` are in order of their start and do not overlap.
 fn touching(cells: &[Cell], from: i64, to: i64) -> &[Cell] {
     let first = cells.partition_point(|cell| cell.begin + cell.length < from);
     let end = cells.partition_point(|cell| cell.begin < to);
     cells.get(first..end).unwrap_or_default()
 }
 
-/// Rows as the API names them: `lane:depth`, separated by commas.
+/// Rows for the API: `lane:depth`, separated by commas.
 pub(super) fn rows_text(rows: &[RowKey]) -> String {
     let rows: Vec<String> = rows
         .iter()
@@ -411,8 +411,13 @@ mod tests {
                 for factor in [1.0, 7.0, 1e4] {
                     let view = View::whole(extent as f64).zoomed(factor, 1.0, extent as f64);
                     for _ in 0..2 {
-                        if let Some(own) = cache.request(view, width, extent, [ROW]) {
-                            cache.insert(answer(own.from, own.to, own.width, Vec::new()));
+                        if let Some(request) = cache.request(view, width, extent, [ROW]) {
+                            cache.insert(answer(
+                                request.from,
+                                request.to,
+                                request.width,
+                                Vec::new(),
+                            ));
                         }
                     }
                     assert_eq!(
@@ -465,7 +470,7 @@ mod tests {
         assert_eq!(cache.pieces(ROW, 0, 100, 1)[0].cells, None);
         assert!(cache.pieces(ROW, 200, 300, 1)[0].cells.is_some());
         assert_eq!(cache.cells, MAX_KEPT / 2 * 2);
-        // The same stretch again takes the place of the one before.
+        // The same stretch again replaces the one before.
         cache.insert(many(200));
         assert_eq!(cache.cells, MAX_KEPT / 2 * 2);
     }

@@ -6,11 +6,11 @@ use trainscope_api::timeline::TimelineCounter;
 use super::view::View;
 use trainscope_web_kit::format;
 
-/// Unit of a curve of the run, which is drawn between its least and its greatest value.
+/// Unit of a curve of the run; a curve is drawn between its minimum and its maximum.
 pub(super) const CURVE: &str = "curve";
 
-/// A counter in view as heights from 0, its least value, to 1, its greatest: x and height of each bucket, in stretches
-/// without gaps.
+/// Lines of a counter in view, split at gaps: x and height of each bucket. Height 0 is the minimum, for counters at
+/// most zero; height 1 is the maximum.
 pub(super) fn counter_lines(
     counter: &TimelineCounter,
     view: View,
@@ -22,7 +22,7 @@ pub(super) fn counter_lines(
     };
     let most = finite(&counter.greatest, f64::max).unwrap_or(1.0);
     let least = finite(&counter.least, f64::min).unwrap_or(0.0);
-    // A spike of a curve is small beside its distance from zero.
+    // A spike of a curve may be small compared to its distance from zero.
     let least = if counter.unit == CURVE {
         least
     } else {
@@ -65,11 +65,11 @@ pub(super) fn counter_lines(
     lines
 }
 
-/// Value of a counter at a time: that of the bucket it is in; `None` before the first one.
+/// Value of a counter at a time: the last of its bucket; `None` before the first bucket.
 pub(super) fn counter_at(counter: &TimelineCounter, time: f64) -> Option<f64> {
     let after = counter
         .times_nanos
-        .partition_point(|own| (*own as f64) <= time);
+        .partition_point(|nanos| (*nanos as f64) <= time);
     counter.last.get(after.checked_sub(1)?).copied()
 }
 
@@ -111,7 +111,7 @@ pub(super) fn steps_between(
     }
 }
 
-/// A curve on the clock of a session that began a number of nanoseconds after 1970, up to the end of the session.
+/// A series on the clock of a session that began `unix_nanos` after 1970, up to its end at `extent`, ns.
 pub(super) fn of_series(
     name: String,
     series: &Series,
@@ -148,9 +148,9 @@ pub(super) fn of_series(
     counter
 }
 
-/// Nanoseconds from the start of a session to a wall time; `None` if that is no time.
+/// Nanoseconds from the start of a session to a wall time; `None` if it is not finite or out of range.
 fn since(secs: f64, unix_nanos: i128) -> Option<i64> {
-    // Whole seconds apart: the product of both would lose the nanoseconds.
+    // Whole seconds are converted separately: an `f64` cannot hold all nanoseconds since 1970.
     let (whole, part) = (secs.floor(), secs - secs.floor());
     #[expect(
         clippy::cast_possible_truncation,
@@ -164,14 +164,14 @@ fn since(secs: f64, unix_nanos: i128) -> Option<i64> {
     }
 }
 
-/// A value that is not finite within a bucket, which may end with a finite one.
+/// The first value of a bucket that is not finite; the bucket may end with a finite one.
 fn class_in(series: &Series, index: usize) -> Option<f64> {
     let last = *series.steps.get(index)?;
     let before = index.checked_sub(1).and_then(|at| series.steps.get(at));
     let first = before.map_or(i64::MIN, |before| before.saturating_add(1));
     let mut all = series.non_finite.iter();
-    let own = all.find(|own| own.first_step <= last && own.last_step >= first.min(last))?;
-    Some(match own.class {
+    let entry = all.find(|entry| entry.first_step <= last && entry.last_step >= first.min(last))?;
+    Some(match entry.class {
         NonFiniteClass::Nan => f64::NAN,
         NonFiniteClass::PosInf => f64::INFINITY,
         NonFiniteClass::NegInf => f64::NEG_INFINITY,
@@ -263,7 +263,7 @@ mod tests {
             "later ones are cut"
         );
         assert_eq!(curve.last[0], 2.0);
-        // Drawn between 2 and 9, not from zero on.
+        // Drawn between 2 and 9, not from zero.
         let view = View {
             from: 0.0,
             to: 50_000_000.0,
@@ -280,9 +280,9 @@ mod tests {
 
     #[test]
     fn values_that_are_not_finite_are_marked_in_buckets_too() {
-        let mut own = series();
-        own.values[3] = f64::NAN;
-        own.non_finite = vec![NonFinite {
+        let mut series = series();
+        series.values[3] = f64::NAN;
+        series.non_finite = vec![NonFinite {
             class: NonFiniteClass::PosInf,
             first_step: 106,
             last_step: 106,
@@ -292,7 +292,7 @@ mod tests {
             from: 0.0,
             to: 90_000_000.0,
         };
-        let curve = of_series("loss".to_owned(), &own, 1_000_000_000_000, 90_000_000);
+        let curve = of_series("loss".to_owned(), &series, 1_000_000_000_000, 90_000_000);
         assert_eq!(curve.least[6], f64::INFINITY);
         let places = bad_places(&curve, view, 900.0);
         let rounded: Vec<f64> = places.iter().map(|x| x.round()).collect();
@@ -301,16 +301,19 @@ mod tests {
 
     #[test]
     fn the_steps_around_a_stretch_of_time_are_asked_for() {
-        let own = series();
+        let series = series();
         assert_eq!(
-            steps_between(&own, 1_000.025, 1_000.045),
+            steps_between(&series, 1_000.025, 1_000.045),
             (Some(102), Some(105))
         );
-        assert_eq!(steps_between(&own, 900.0, 1_000.045), (None, Some(105)));
-        assert_eq!(steps_between(&own, 1_000.085, 2_000.0), (Some(108), None));
-        assert_eq!(steps_between(&own, 2_000.0, 2_001.0), (Some(109), None));
-        assert_eq!(steps_between(&own, 10.0, 20.0), (None, Some(100)));
-        let mut again = own;
+        assert_eq!(steps_between(&series, 900.0, 1_000.045), (None, Some(105)));
+        assert_eq!(
+            steps_between(&series, 1_000.085, 2_000.0),
+            (Some(108), None)
+        );
+        assert_eq!(steps_between(&series, 2_000.0, 2_001.0), (Some(109), None));
+        assert_eq!(steps_between(&series, 10.0, 20.0), (None, Some(100)));
+        let mut again = series;
         again.steps.reverse();
         assert_eq!(steps_between(&again, 1_000.025, 1_000.045), (None, None));
     }

@@ -1,4 +1,4 @@
-//! The choice of curves that are drawn above the lanes.
+//! The choice of curves above the lanes.
 
 use trainscope_format::Kind;
 
@@ -40,8 +40,9 @@ pub(super) fn CurvesButton() -> impl IntoView {
             .into_iter()
             .filter(|tag| tag.to_lowercase().contains(&wanted));
         let rows = matching.take(MAX_TAGS).map(|tag| {
-            let (own, pressed) = (tag.clone(), tag.clone());
-            let checked = Signal::derive(move || model.curve_tags.with(|tags| tags.contains(&own)));
+            let (shown, pressed) = (tag.clone(), tag.clone());
+            let checked =
+                Signal::derive(move || model.curve_tags.with(|tags| tags.contains(&shown)));
             view! {
                 <label class="flex small lane-choice">
                     <Check
@@ -58,14 +59,14 @@ pub(super) fn CurvesButton() -> impl IntoView {
         Some(rows.collect_view())
     };
     let content = move || {
-        let texts = i18n.texts().timeline;
+        let texts = i18n.texts().timeline();
         if !has_clock.get() {
             return view! { <p class="small ink2">{texts.no_clock}</p> }.into_any();
         }
         let note = move || {
             let count = tags.with(|tags| tags.as_ref().map(Vec::len))?;
             let chosen = model.curve_tags.with(Vec::len);
-            let texts = i18n.texts().timeline;
+            let texts = i18n.texts().timeline();
             Some(if count == 0 {
                 texts.no_scalars.to_owned()
             } else {
@@ -100,7 +101,7 @@ pub(super) fn CurvesButton() -> impl IntoView {
     view! {
         <Popover
             is_open
-            label=i18n.label(|t| t.timeline.choose_curves)
+            label=i18n.label(|t| t.timeline().choose_curves)
             class="btn bare"
             panel_class="popover lane-list"
             pressed=Signal::derive(move || model.curve_tags.with(|tags| !tags.is_empty()))

@@ -1,4 +1,4 @@
-//! Gestures of the pointer: what a press begins depends on its place, and what it does on where it leads.
+//! Gestures of the pointer. The place of a press selects the kind of drag, its path the effect.
 
 use super::area::Area;
 use super::layout::Layout;
@@ -7,7 +7,7 @@ use super::view::{View, nanos};
 
 /// Minimum distance of a press that is a drag, CSS pixels.
 const DRAG: f64 = 4.0;
-/// Distance from an edge of the frame in the strip at which that edge is taken hold of.
+/// Maximum distance of a press from an edge of the frame in the strip that drags this edge, CSS pixels.
 const EDGE: f64 = 4.0;
 
 /// Bands from top to bottom.
@@ -42,7 +42,7 @@ enum Aim {
     FrameTo,
     /// The view.
     Pan,
-    /// An area of all lanes, or of those that are dragged over.
+    /// An area of all lanes, or of those between press and pointer.
     Area {
         has_lanes: bool,
     },
@@ -60,7 +60,7 @@ pub(super) struct Drag {
     pub(super) has_moved: bool,
 }
 
-/// Size and length of what is dragged in.
+/// Width of the canvas, CSS pixels, and length of the session, ns.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Room {
     pub(super) width: f64,
@@ -94,7 +94,7 @@ impl Drag {
             Band::Steps => Aim::Nothing,
             Band::Lanes => Aim::Area { has_lanes: true },
         };
-        // A press beside the frame moves it there.
+        // A press outside the frame moves it there.
         let view = match aim {
             Aim::Frame => {
                 let time = at.0 / room.width.max(1.0) * room.extent;
@@ -132,7 +132,7 @@ impl Drag {
         }
     }
 
-    /// Effect of a pointer that is there now.
+    /// Effect of a move of the pointer.
     pub(super) fn moved(&mut self, at: (f64, f64), room: Room, layout: &Layout) -> Effect {
         let (dx, dy) = (at.0 - self.start.0, at.1 - self.start.1);
         self.has_moved |= dx.hypot(dy) >= DRAG;

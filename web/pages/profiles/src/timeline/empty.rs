@@ -95,7 +95,7 @@ pub(super) fn Recording() -> impl IntoView {
         });
     };
     let copy_text = move || {
-        let texts = &i18n.texts().record;
+        let texts = i18n.texts().record();
         if copied.get() {
             texts.copied
         } else {

@@ -1,4 +1,4 @@
-//! Flame chart: the stacks of a stretch of time added up; a press takes a frame as the root.
+//! Flame chart: the summed stacks of a stretch of time; a press makes a frame the root.
 
 use super::ink::colour_number;
 use super::model::use_model;
@@ -23,16 +23,16 @@ pub(super) fn FlameChart() -> impl IntoView {
         .map(|is_up| SegOption {
             value: is_up,
             label: Signal::derive(move || {
-                i18n.texts().timeline.directions[usize::from(is_up)].to_owned()
+                i18n.texts().timeline().directions[usize::from(is_up)].to_owned()
             }),
         })
         .to_vec();
     let head = move || {
         let answer = answer.get()?;
-        let texts = &i18n.texts().timeline;
+        let texts = i18n.texts().timeline();
         let index = root.get()?;
-        let own = answer.frames.get(index)?;
-        let name = own.name.clone();
+        let frame = answer.frames.get(index)?;
+        let name = frame.name.clone();
         let crumbs = path(&answer.frames, index).join(" › ");
         Some(view! {
             <button type="button" class="link small" on:click=move |_| root.set(None)>
@@ -54,7 +54,7 @@ pub(super) fn FlameChart() -> impl IntoView {
         let Some(answer) = answer.get() else {
             return ().into_any();
         };
-        let texts = &i18n.texts().timeline;
+        let texts = i18n.texts().timeline();
         if answer.frames.is_empty() {
             return view! { <p class="small ink3">{texts.no_stacks}</p> }.into_any();
         }
@@ -76,7 +76,7 @@ pub(super) fn FlameChart() -> impl IntoView {
     view! {
         <div class="flame-head flex">
             <Segmented
-                label=i18n.label(|t| t.timeline.direction)
+                label=i18n.label(|t| t.timeline().direction)
                 options
                 value=Signal::derive(move || model.is_up.get())
                 on_choose=move |is_up| model.set_up(is_up)
@@ -85,7 +85,7 @@ pub(super) fn FlameChart() -> impl IntoView {
             <span class="grow"></span>
             <IconButton
                 icon=IconName::Download
-                label=i18n.label(|t| t.timeline.save_stacks)
+                label=i18n.label(|t| t.timeline().save_stacks)
                 on_press=save
             />
         </div>

@@ -1,4 +1,4 @@
-//! Heads at the left: whole trace, unit of the ruler, steps, groups, lanes and counters; wheel over them scrolls.
+//! Heads at the left: whole trace, unit of the ruler, steps, groups, lanes and counters; the wheel over them scrolls.
 
 use super::layout::{COUNTER, Item, Place};
 use super::model::{Below, Model, use_model};
@@ -22,9 +22,9 @@ pub(super) fn TopHeads() -> impl IntoView {
     let model = use_model();
     let i18n = use_i18n();
     let has_clock = Memo::new(move |_| model.frame.with(|frame| frame.unix_nanos.is_some()));
-    // The time under the pointer takes the place of the unit.
+    // The time under the pointer replaces the unit.
     let clock = move || {
-        let texts = &i18n.texts().timeline;
+        let texts = i18n.texts().timeline();
         let width = model.size.get().0;
         let view = model.view.get();
         match model.pointer.get() {
@@ -39,22 +39,22 @@ pub(super) fn TopHeads() -> impl IntoView {
     };
     view! {
         <div class="top-heads">
-            <span class="whole">{i18n.text(|t| t.timeline.whole)}</span>
+            <span class="whole">{i18n.text(|t| t.timeline().whole)}</span>
             <button
                 type="button"
                 class="unit"
                 disabled=move || !has_clock.get()
-                title=i18n.text(|t| t.timeline.turn_clock)
+                title=i18n.text(|t| t.timeline().turn_clock)
                 on:click=move |_| model.turn_clock()
             >
                 {clock}
             </button>
-            <span class="of-steps">{i18n.text(|t| t.timeline.steps)}</span>
+            <span class="of-steps">{i18n.text(|t| t.timeline().steps)}</span>
         </div>
     }
 }
 
-/// Heads of groups, lanes and counters that are in view.
+/// Visible heads of groups, lanes and counters.
 #[component]
 pub(super) fn Heads() -> impl IntoView {
     let model = use_model();
@@ -90,29 +90,29 @@ pub(super) fn Heads() -> impl IntoView {
     }
 }
 
-/// The group of a place; an empty one if it is not there any more.
+/// The group of a place; an empty one if it no longer exists.
 fn group_of(model: Model, place: Place, group: usize) -> LaneGroup {
     let find = |frame: &Arc<TimelineLanes>| frame.groups.get(group).cloned().unwrap_or_default();
     match place.session.checked_sub(1) {
         None => model.frame.with_untracked(find),
         Some(at) => model.others.frames.with_untracked(|all| {
-            let own = all.get(at).map(find);
-            own.unwrap_or_default()
+            let found = all.get(at).map(find);
+            found.unwrap_or_default()
         }),
     }
 }
 
-/// Name and rank of a session below the first one, and the way to close it.
+/// Name and rank of a session below the first one, and a button that closes it.
 fn second(model: Model, i18n: I18n, session: usize) -> AnyView {
     let name = move || {
         let sources = model.others.sources.get();
         let source = sources.into_iter().nth(session.checked_sub(1)?)?;
-        let own = model.source.get();
-        let rank = source.rank.map(|rank| (i18n.texts().timeline.rank)(rank));
-        let is_run = source.run != own.run;
+        let first = model.source.get();
+        let rank = source.rank.map(|rank| (i18n.texts().timeline().rank)(rank));
+        let is_run = source.run != first.run;
         let run = is_run.then_some(source.run);
         let chosen = model.profiles.chosen.get();
-        let chosen = chosen.as_ref().map(|own| &own.session);
+        let chosen = chosen.as_ref().map(|entry| &entry.session);
         let session = source.session.filter(|session| Some(session) != chosen);
         let parts: Vec<String> = run.into_iter().chain(session).chain(rank).collect();
         Some(parts.join(" · "))
@@ -124,7 +124,7 @@ fn second(model: Model, i18n: I18n, session: usize) -> AnyView {
         <IconButton
             icon=IconName::Close
             size=12
-            label=i18n.label(|t| t.timeline.no_second)
+            label=i18n.label(|t| t.timeline().no_second)
             on_press=move || model.set_below(Below::Nothing)
         />
     }
@@ -151,7 +151,7 @@ fn head(model: Model, i18n: I18n, place: Place) -> AnyView {
         let label = {
             let name = name.clone();
             move || {
-                let texts = &i18n.texts().timeline;
+                let texts = i18n.texts().timeline();
                 let which = if place.is_folded {
                     texts.unfold
                 } else {
@@ -181,18 +181,18 @@ fn head(model: Model, i18n: I18n, place: Place) -> AnyView {
     };
     let content = match place.item {
         Item::Pins => {
-            view! { <span class="pinned">{i18n.text(|t| t.timeline.pinned)}</span> }.into_any()
+            view! { <span class="pinned">{i18n.text(|t| t.timeline().pinned)}</span> }.into_any()
         }
         Item::Group(group) => {
-            let own = group_of(model, place, group);
-            let texts = i18n.texts().timeline;
-            let kind = texts.unnamed.iter().find(|(kind, _)| *kind == own.kind);
-            let name = kind.filter(|_| own.name.is_empty());
-            fold(name.map_or(own.name, |(_, name)| (*name).to_owned())).into_any()
+            let group = group_of(model, place, group);
+            let texts = i18n.texts().timeline();
+            let kind = texts.unnamed.iter().find(|(kind, _)| *kind == group.kind);
+            let name = kind.filter(|_| group.name.is_empty());
+            fold(name.map_or(group.name, |(_, name)| (*name).to_owned())).into_any()
         }
         Item::Empty(group) => {
             let empty = group_of(model, place, group).empty;
-            fold((i18n.texts().timeline.empty_lanes)(empty)).into_any()
+            fold((i18n.texts().timeline().empty_lanes)(empty)).into_any()
         }
         Item::EmptyLane { group, entry } => {
             let name = group_of(model, place, group)
@@ -207,8 +207,8 @@ fn head(model: Model, i18n: I18n, place: Place) -> AnyView {
             }
             .into_any()
         }
-        Item::Counters => fold(i18n.texts().timeline.counters.to_owned()).into_any(),
-        Item::Curves => fold(i18n.texts().timeline.curves.to_owned()).into_any(),
+        Item::Counters => fold(i18n.texts().timeline().counters.to_owned()).into_any(),
+        Item::Curves => fold(i18n.texts().timeline().curves.to_owned()).into_any(),
         Item::Other => second(model, i18n, place.session),
         Item::Curve(index) => {
             let name = model
@@ -222,7 +222,7 @@ fn head(model: Model, i18n: I18n, place: Place) -> AnyView {
                 Some(match value {
                     Some(value) => counter_text(value, &curve.unit),
                     None if curve.times_nanos.is_empty() => {
-                        i18n.texts().timeline.no_points.to_owned()
+                        i18n.texts().timeline().no_points.to_owned()
                     }
                     None => "–".to_owned(),
                 })
@@ -234,15 +234,15 @@ fn head(model: Model, i18n: I18n, place: Place) -> AnyView {
             entry,
             is_pinned,
         } => {
-            let own = group_of(model, place, group);
-            let own = own.lanes.get(entry);
+            let group = group_of(model, place, group);
+            let found = group.lanes.get(entry);
             let (name, rows) =
-                own.map_or_else(Default::default, |own| (own.name.clone(), own.rows));
+                found.map_or_else(Default::default, |lane| (lane.name.clone(), lane.rows));
             let lane = place.lane.unwrap_or_default();
             let pin_label = {
                 let name = name.clone();
                 move || {
-                    let texts = &i18n.texts().timeline;
+                    let texts = i18n.texts().timeline();
                     let which = if is_pinned { texts.unpin } else { texts.pin };
                     which(&name)
                 }
@@ -279,14 +279,14 @@ fn head(model: Model, i18n: I18n, place: Place) -> AnyView {
         }
         Item::Counter(index) => {
             let name = model.frame.with_untracked(|frame| {
-                let own = frame.counters.get(index);
-                own.map_or_else(String::new, |own| own.name.clone())
+                let counter = frame.counters.get(index);
+                counter.map_or_else(String::new, |counter| counter.name.clone())
             });
             let value = move || {
                 let time = model.view.get().to;
                 model.frame.with(|frame| {
-                    let own = frame.counters.get(index)?;
-                    Some(counter_text(counter_at(own, time)?, &own.unit))
+                    let counter = frame.counters.get(index)?;
+                    Some(counter_text(counter_at(counter, time)?, &counter.unit))
                 })
             };
             measured(&name, value)

@@ -1,4 +1,4 @@
-//! Colours of the timeline from the style sheet, again when the theme changes.
+//! Colours of the timeline from the style sheet, read again when the theme changes.
 
 use std::sync::Arc;
 
@@ -20,7 +20,7 @@ const KINDS: [&str; 6] = [
     "--k-idle",
 ];
 
-/// Colours of pixels, and of what is drawn above them as CSS has them.
+/// Colours of pixels, and CSS colours of the drawing above them.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Paint {
     pub(super) pixels: Ink,
@@ -52,12 +52,12 @@ impl Paint {
     }
 }
 
-/// Colour of a kind as a value of CSS.
+/// CSS colour of a kind.
 pub(super) fn colour_of(kind: TimeKind) -> String {
     colour_number(kind as u8)
 }
 
-/// Colour of a kind by its number.
+/// CSS colour of a kind by its number.
 pub(super) fn colour_number(kind: u8) -> String {
     let token = KINDS[usize::from(kind).min(KINDS.len() - 1)];
     format!("var({token})")

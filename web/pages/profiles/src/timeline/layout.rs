@@ -22,7 +22,7 @@ pub(super) const COUNTERS: &str = "c";
 /// Key of the curves among folded groups.
 pub(super) const CURVES: &str = "s";
 
-/// Something with a head at the left.
+/// A line of the timeline with a head at the left.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(super) enum Item {
     /// The head of the pinned lanes.
@@ -58,9 +58,9 @@ pub(super) struct Place {
     /// Top, CSS pixels from the top of all lanes.
     pub(super) top: f64,
     pub(super) height: f64,
-    /// Index of the lane, of lanes.
+    /// Index of the lane; `None` for other items.
     pub(super) lane: Option<u32>,
-    /// Number of rows that are shown.
+    /// Number of shown rows.
     pub(super) rows: u32,
     pub(super) is_folded: bool,
     /// `true` for lanes that the writer derived: their cells are faint.
@@ -70,9 +70,9 @@ pub(super) struct Place {
 }
 
 impl Place {
-    /// Its key among folded groups and lanes; `None` for what does not fold.
+    /// Its key among folded groups and lanes; `None` for items that do not fold.
     pub(super) fn key(&self) -> Option<String> {
-        let own = match self.item {
+        let key = match self.item {
             Item::Group(group) => group_key(group),
             Item::Empty(group) => empty_key(group),
             Item::Counters => COUNTERS.to_owned(),
@@ -80,7 +80,7 @@ impl Place {
             Item::Lane { .. } => self.lane?.to_string(),
             _ => return None,
         };
-        Some(key_of(own, self.session))
+        Some(key_of(key, self.session))
     }
 }
 
@@ -106,7 +106,7 @@ pub(super) struct Layout {
 /// Choices that a layout depends on.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Choices {
-    /// Keys of groups and lanes that are not folded or unfolded as they were at first.
+    /// Keys of groups and lanes whose folding differs from the initial one.
     pub(super) turned: BTreeSet<String>,
     /// Indices of pinned lanes, in order.
     pub(super) pins: Vec<u32>,
@@ -114,7 +114,7 @@ pub(super) struct Choices {
     pub(super) hidden: BTreeSet<u32>,
     /// Number of curves.
     pub(super) curves: usize,
-    /// `true` if of the sessions below the first one only the lanes of devices are unfolded at first.
+    /// `true` if sessions below the first one initially unfold only the lanes of devices.
     pub(super) is_compact: bool,
 }
 
@@ -128,17 +128,17 @@ fn empty_key(group: usize) -> String {
     format!("e{group}")
 }
 
-/// Keys of the sessions below the first one begin with a letter that no other key has.
-fn key_of(own: String, session: usize) -> String {
+/// A key with the prefix of its session, unless that is the first. No other key begins with `o`.
+fn key_of(key: String, session: usize) -> String {
     match session {
-        0 => own,
-        1 => format!("o{own}"),
-        session => format!("o{session}.{own}"),
+        0 => key,
+        1 => format!("o{key}"),
+        session => format!("o{session}.{key}"),
     }
 }
 
 impl Layout {
-    /// Curves, pinned lanes, groups, counters.
+    /// The order is curves, pinned lanes, groups, counters.
     pub(super) fn new(lanes: &TimelineLanes, choices: &Choices) -> Self {
         let mut layout = Self::default();
         if choices.curves > 0 {
@@ -150,9 +150,9 @@ impl Layout {
         let kept = |lane: u32| !choices.hidden.contains(&lane);
         let mut pinned = Vec::new();
         for pin in choices.pins.iter().filter(|pin| kept(**pin)) {
-            for (group, own) in lanes.groups.iter().enumerate() {
-                let entry = own.lanes.iter().position(|lane| lane.lane == *pin);
-                pinned.extend(entry.map(|entry| (group, entry)));
+            for (at, group) in lanes.groups.iter().enumerate() {
+                let entry = group.lanes.iter().position(|lane| lane.lane == *pin);
+                pinned.extend(entry.map(|entry| (at, entry)));
             }
         }
         if !pinned.is_empty() {
@@ -176,7 +176,7 @@ impl Layout {
         layout
     }
 
-    /// The same with the lanes of another session below it.
+    /// The layout with the lanes of another session below it.
     pub(super) fn with_other(
         mut self,
         lanes: &TimelineLanes,
@@ -190,35 +190,35 @@ impl Layout {
 
     fn groups(&mut self, lanes: &TimelineLanes, choices: &Choices, session: usize) {
         let turned = |key: String| choices.turned.contains(&key_of(key, session));
-        let is_device = |own: &LaneGroup| own.kind == "device";
-        // Of many sessions the devices tell most.
+        let is_device = |group: &LaneGroup| group.kind == "device";
+        // With many sessions, the devices matter most.
         let has_devices_only =
             session > 0 && choices.is_compact && lanes.groups.iter().any(is_device);
-        for (group, own) in lanes.groups.iter().enumerate() {
-            let begins_folded = own.folded || has_devices_only && !is_device(own);
-            let is_folded = begins_folded != turned(group_key(group));
-            self.head(Item::Group(group), is_folded, session);
+        for (at, group) in lanes.groups.iter().enumerate() {
+            let begins_folded = group.folded || has_devices_only && !is_device(group);
+            let is_folded = begins_folded != turned(group_key(at));
+            self.head(Item::Group(at), is_folded, session);
             if is_folded {
                 continue;
             }
-            for (entry, lane) in own.lanes.iter().enumerate() {
+            for (entry, lane) in group.lanes.iter().enumerate() {
                 if session > 0 || !choices.hidden.contains(&lane.lane) {
                     let item = Item::Lane {
-                        group,
+                        group: at,
                         entry,
                         is_pinned: false,
                     };
                     self.lane(lanes, choices, item, session);
                 }
             }
-            if own.empty == 0 {
+            if group.empty == 0 {
                 continue;
             }
-            let is_open = turned(empty_key(group));
-            self.head(Item::Empty(group), !is_open, session);
-            let names = if is_open { own.empty_names.len() } else { 0 };
+            let is_open = turned(empty_key(at));
+            self.head(Item::Empty(at), !is_open, session);
+            let names = if is_open { group.empty_names.len() } else { 0 };
             for entry in 0..names {
-                self.line(Item::EmptyLane { group, entry }, GROUP, session);
+                self.line(Item::EmptyLane { group: at, entry }, GROUP, session);
             }
         }
     }
@@ -254,15 +254,15 @@ impl Layout {
         let Item::Lane { group, entry, .. } = item else {
             return;
         };
-        let Some(own) = lanes.groups.get(group) else {
+        let Some(group) = lanes.groups.get(group) else {
             return;
         };
-        let Some(lane) = own.lanes.get(entry) else {
+        let Some(lane) = group.lanes.get(entry) else {
             return;
         };
         let key = key_of(lane.lane.to_string(), session);
         let is_folded = choices.turned.contains(&key);
-        // A folded lane is its outermost row: what is nested takes no other time.
+        // A folded lane is its outermost row, whose slices contain the nested ones.
         let rows = if is_folded { 1 } else { lane.rows.max(1) };
         self.push(Place {
             item,
@@ -271,17 +271,17 @@ impl Layout {
             lane: Some(lane.lane),
             rows,
             is_folded,
-            is_faint: matches!(&*own.kind, "derived" | "profiler"),
+            is_faint: matches!(&*group.kind, "derived" | "profiler"),
             session,
         });
     }
 
-    /// Greatest scroll position in a view of a height.
+    /// Maximum scroll position in a view of a height.
     pub(super) fn most_scroll(&self, height: f64) -> f64 {
         (self.height + BELOW - height).max(0.0)
     }
 
-    /// Indices of places that are in view.
+    /// Indices of the visible places.
     pub(super) fn in_view(&self, scroll: f64, height: f64) -> Range<usize> {
         let first = self
             .places
@@ -292,7 +292,7 @@ impl Layout {
         first..end.max(first)
     }
 
-    /// Rows that are in view, from top to bottom.
+    /// Visible rows, from top to bottom.
     pub(super) fn rows(&self, scroll: f64, height: f64) -> Vec<Row> {
         let mut rows = Vec::new();
         for place in &self.places[self.in_view(scroll, height)] {
@@ -327,7 +327,7 @@ impl Layout {
         Some((place, depth))
     }
 
-    /// Lanes between two heights, without those of folded groups and of the second session.
+    /// Lanes of the first session between two heights, without folded groups.
     pub(super) fn lanes_between(&self, y0: f64, y1: f64) -> Vec<u32> {
         let (top, bottom) = (y0.min(y1), y0.max(y1));
         let mut lanes = Vec::new();
@@ -338,25 +338,25 @@ impl Layout {
         lanes
     }
 
-    /// Top and height of the row of a slice of the first session; that of its lane's only row if the lane is folded.
-    /// `None` if it is not shown.
+    /// Top of the row of a slice of the first session, and `true` if the row has the slice's depth; a folded lane has
+    /// only one row. `None` if it is not shown.
     pub(super) fn row_of(&self, lane: u32, depth: u32) -> Option<(f64, bool)> {
-        let mut own = self.places.iter().filter(|place| place.session == 0);
-        let place = own.find(|place| place.lane == Some(lane))?;
+        let mut places = self.places.iter().filter(|place| place.session == 0);
+        let place = places.find(|place| place.lane == Some(lane))?;
         let is_own = depth < place.rows;
         Some((place.row_top(if is_own { depth } else { 0 }), is_own))
     }
 
-    /// The scroll position, changed so that a height is in view.
+    /// The scroll position, changed if needed to bring a height into view.
     pub(super) fn scroll_to(&self, y: f64, scroll: f64, height: f64) -> f64 {
         let is_seen = y >= scroll + GROUP && y + ROW <= scroll + height;
         let wanted = if is_seen { scroll } else { y - height / 2.0 };
         wanted.clamp(0.0, self.most_scroll(height))
     }
 
-    /// Number of lanes of the first session that are shown.
+    /// Number of shown lanes of the first session.
     pub(super) fn lane_count(&self) -> usize {
-        let is_own = |place: &&Place| {
+        let is_lane = |place: &&Place| {
             matches!(
                 place.item,
                 Item::Lane {
@@ -365,8 +365,8 @@ impl Layout {
                 }
             )
         };
-        let own = self.places.iter().filter(|place| place.session == 0);
-        own.filter(is_own).count()
+        let places = self.places.iter().filter(|place| place.session == 0);
+        places.filter(is_lane).count()
     }
 }
 

@@ -1,4 +1,4 @@
-//! State of the page: the view, the cells at hand, and what is chosen, which is in the address.
+//! State of the page: the view, the fetched cells, and the choices of the address.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -54,9 +54,9 @@ const CLOCK: &str = "clock";
 const CURVES: &str = "curves";
 const PATH: &str = "path";
 
-/// The view goes to the address, and totals of it are asked for, when it has rested for so long.
+/// Time without movement after which the view is written to the address and its totals are requested.
 const REST: Duration = Duration::from_millis(300);
-/// Maximum number of hits that are marked at their steps.
+/// Maximum number of hits marked at their steps.
 const MAX_HITS: usize = 500;
 
 /// Tabs of the bottom panel.
@@ -65,7 +65,7 @@ pub(super) enum Tab {
     /// Totals of the area.
     #[default]
     Area,
-    /// Stacks of the area added up.
+    /// Summed stacks of the area.
     Flame,
     /// Arguments, parents and launches of the slice.
     Slice,
@@ -83,7 +83,7 @@ impl Tab {
     }
 }
 
-/// Session and rank of the address.
+/// Run, session and rank of the address.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Source {
     pub(super) run: String,
@@ -91,7 +91,7 @@ pub(super) struct Source {
     pub(super) rank: Option<u32>,
 }
 
-/// The page's state. `Copy`: take it with [`use_model`].
+/// State of the page; see [`use_model`].
 #[derive(Clone, Copy)]
 pub(super) struct Model {
     pub(super) profiles: Profiles,
@@ -100,14 +100,14 @@ pub(super) struct Model {
     pub(super) source: Memo<Source>,
     pub(super) lanes: Query<TimelineLanes>,
     pub(super) frame: Memo<Arc<TimelineLanes>>,
-    /// Length of the session, nanoseconds.
+    /// Length of the session, ns.
     pub(super) extent: Memo<f64>,
     pub(super) view: RwSignal<View>,
-    /// The view when it last rested.
+    /// The view when it rested last.
     pub(super) rested: RwSignal<View>,
-    /// Pixels that are scrolled over at the top of the lanes.
+    /// Scroll position of the lanes, CSS pixels.
     pub(super) scroll: RwSignal<f64>,
-    /// Width and height of the lanes in CSS pixels, and device pixels of one.
+    /// Width and height of the lanes, CSS pixels, and device pixels per CSS pixel.
     pub(super) size: RwSignal<(f64, f64, f64)>,
     pub(super) choices: Memo<Choices>,
     pub(super) layout: Memo<Arc<Layout>>,
@@ -122,7 +122,7 @@ pub(super) struct Model {
     /// Index of the selected slice.
     pub(super) selected: Memo<Option<u32>>,
     pub(super) slice: Query<SliceAnswer>,
-    /// The cell that was clicked: its slice, and the number of slices in it.
+    /// The clicked cell: its slice, and the number of slices in it.
     pub(super) merged: RwSignal<Option<(u32, u32)>>,
     pub(super) area: Memo<Option<Area>>,
     /// The area while it is dragged.
@@ -139,7 +139,7 @@ pub(super) struct Model {
     pub(super) has_panel: Memo<bool>,
     pub(super) flame: Query<FlameAnswer>,
     pub(super) is_up: Memo<bool>,
-    /// The clock of the wall, if it is shown and known.
+    /// The wall clock, if it is shown and known.
     pub(super) wall: Memo<Option<WallClock>>,
     /// Starts of steps with hits of watchpoints, and the worst severity of each.
     pub(super) hits: Memo<Vec<(i64, Severity)>>,
@@ -151,7 +151,6 @@ pub(super) struct Model {
     pub(super) news: RwSignal<String>,
 }
 
-/// The state of this page.
 pub(super) fn use_model() -> Model {
     expect_context()
 }
@@ -165,22 +164,23 @@ impl Model {
         let profiles = Profiles::of_address();
         let url = profiles.url;
         let source = Memo::new(move |_| {
-            profiles.query.with(|own| Source {
-                run: own.run.clone(),
-                session: own.session.clone(),
-                rank: own.rank,
+            profiles.query.with(|wanted| Source {
+                run: wanted.run.clone(),
+                session: wanted.session.clone(),
+                rank: wanted.rank,
             })
         });
-        // Read again while its files are being read.
+        // The lanes are requested again while their files are read.
         let read = Memo::new(move |_| {
-            profiles.chosen.with(|own| {
-                let own = own.as_ref()?;
-                (own.state != ProfileState::Unreadable).then(|| (own.state, own.read_bytes))
+            profiles.chosen.with(|chosen| {
+                let chosen = chosen.as_ref()?;
+                (chosen.state != ProfileState::Unreadable)
+                    .then(|| (chosen.state, chosen.read_bytes))
             })
         });
         let lanes = query(
             move || read.get().map(|read| (profiles.query.get(), read)),
-            |(own, _)| async move { client::timeline_lanes(&own).await },
+            |(wanted, _)| async move { client::timeline_lanes(&wanted).await },
         )
         .cleared_with(move || source.get());
         let frame = Memo::new(move |_| lanes.answer.get().unwrap_or_default());
@@ -206,12 +206,12 @@ impl Model {
             is_compact: others.is_all.get(),
         });
         let layout = Memo::new(move |_| {
-            let own = frame.with(|frame| choices.with(|choices| Layout::new(frame, choices)));
+            let layout = frame.with(|frame| choices.with(|choices| Layout::new(frame, choices)));
             let with = |frames: &Vec<Arc<TimelineLanes>>| {
                 let numbered = (1..).zip(frames);
                 choices.with(|choices| {
-                    numbered.fold(own, |own, (session, frame)| {
-                        own.with_other(frame, choices, session)
+                    numbered.fold(layout, |layout, (session, frame)| {
+                        layout.with_other(frame, choices, session)
                     })
                 })
             };
@@ -258,12 +258,12 @@ impl Model {
         let hits = Memo::new(move |_| {
             let mut hits: BTreeMap<i64, Severity> = BTreeMap::new();
             for hit in findings.answer.get().iter().flat_map(|all| &all.hits) {
-                let own = hits.entry(hit.step).or_insert(hit.severity);
-                *own = (*own).max(hit.severity);
+                let worst = hits.entry(hit.step).or_insert(hit.severity);
+                *worst = (*worst).max(hit.severity);
             }
             frame.with(|frame| {
                 let steps = frame.steps.iter();
-                let number = |own: i64| own.saturating_add(frame.step_offset);
+                let number = |step: i64| step.saturating_add(frame.step_offset);
                 let steps =
                     steps.map(|step| (step.begin_nanos, hits.get(&number(step.number)).copied()));
                 let steps = steps.filter_map(|(begin, severity)| Some((begin, severity?)));
@@ -320,21 +320,21 @@ impl Model {
         model
     }
 
-    /// Begins to ask about what is chosen.
+    /// Starts the requests about the selected slice and the area.
     fn ask(self) {
         let source = self.source;
-        // Asked again when more of the session was read.
+        // Requested again when more of the session was read.
         let events = Memo::new(move |_| self.frame.with(|frame| (frame.events, frame.state)));
         self.slice.start(
             move || {
                 let index = self.selected.get()?;
                 Some((source.get(), index, events.get()))
             },
-            |(own, index, _): (Source, u32, _)| async move {
+            |(source, index, _): (Source, u32, _)| async move {
                 client::timeline_slice(&SliceQuery {
-                    run: own.run,
-                    session: own.session,
-                    rank: own.rank,
+                    run: source.run,
+                    session: source.session,
+                    rank: source.rank,
                     index,
                 })
                 .await
@@ -345,11 +345,11 @@ impl Model {
                 let area = self.summed()?;
                 (self.has_panel.get()).then(|| (source.get(), area, events.get()))
             },
-            |(own, area, _): (Source, Area, _)| async move {
+            |(source, area, _): (Source, Area, _)| async move {
                 client::timeline_area(&AreaQuery {
-                    run: own.run,
-                    session: own.session,
-                    rank: own.rank,
+                    run: source.run,
+                    session: source.session,
+                    rank: source.rank,
                     from: area.from,
                     to: area.to,
                     lanes: area.lanes_text(),
@@ -363,11 +363,11 @@ impl Model {
                 let is_open = self.has_panel.get() && self.tab.get() == Tab::Flame;
                 is_open.then(|| (source.get(), area, self.is_up.get(), events.get()))
             },
-            |(own, area, up, _): (Source, Area, bool, _)| async move {
+            |(source, area, up, _): (Source, Area, bool, _)| async move {
                 client::profile_flame(&FlameQuery {
-                    run: own.run,
-                    session: own.session,
-                    rank: own.rank,
+                    run: source.run,
+                    session: source.session,
+                    rank: source.rank,
                     from_nanos: area.from,
                     to_nanos: area.to,
                     lanes: area.lanes_text(),
@@ -378,7 +378,7 @@ impl Model {
         );
     }
 
-    /// The stretch of time that totals are about: the area, else the view when it rests; reactive.
+    /// The stretch of time of the totals: the area, else the resting view; reactive.
     pub(super) fn summed(self) -> Option<Area> {
         self.area.get().or_else(|| {
             let view = self.rested.get();
@@ -390,7 +390,7 @@ impl Model {
         })
     }
 
-    /// Gives a session its first view, follows changes of the address, and keeps it true.
+    /// Sets the first view of a session, follows changes of the address, and writes the view to it.
     fn keep_view(self) {
         let (from, to) = (self.url.param(FROM), self.url.param(TO));
         let in_address = Memo::new(move |_| {
@@ -452,16 +452,16 @@ impl Model {
                     }
                     let is_whole = view.is_like(View::whole(extent));
                     let (from, to) = (nanos(view.from), nanos(view.to));
-                    let own = (!is_whole).then_some(View {
+                    let part = (!is_whole).then_some(View {
                         from: from as f64,
                         to: to as f64,
                     });
-                    if in_address.get_untracked().is_none() && own.is_none() {
+                    if in_address.get_untracked().is_none() && part.is_none() {
                         return;
                     }
-                    written.set_value(own);
+                    written.set_value(part);
                     let (from, to) = (from.to_string(), to.to_string());
-                    let text = |text| own.map(|_| text);
+                    let text = |text| part.map(|_| text);
                     let changes = [(FROM, text(&*from)), (TO, text(&*to))];
                     self.url.set(&changes, History::Replace);
                 },
@@ -478,7 +478,7 @@ impl Model {
         });
     }
 
-    /// Selects a slice, or none.
+    /// Selects a slice, or clears the selection.
     pub(super) fn select(self, index: Option<u32>) {
         let text = index.map(|index| index.to_string());
         self.url
@@ -511,7 +511,7 @@ impl Model {
             .set(&[(UP, is_up.then_some("1"))], History::Replace);
     }
 
-    /// Shows the clock of the wall, or the time since the start of the session.
+    /// Shows wall time, or the time since the start of the session.
     pub(super) fn turn_clock(self) {
         let is_wall = self.wall.with_untracked(Option::is_some);
         self.url
@@ -545,9 +545,9 @@ impl Model {
     }
 }
 
-/// The list with a number, or without it if it was there.
+/// The list with a number added, or removed if it was present.
 fn turned(mut numbers: Vec<u32>, number: u32) -> Vec<String> {
-    match numbers.iter().position(|own| *own == number) {
+    match numbers.iter().position(|known| *known == number) {
         Some(at) => {
             numbers.remove(at);
         }

@@ -1,4 +1,4 @@
-//! Keys that zoom and pan: a press moves by a step, and as long as a key is held the view glides.
+//! Keys that zoom and pan: a press moves by a step, and the view glides while a key is held.
 
 use leptos::ev;
 
@@ -11,22 +11,22 @@ use trainscope_web_kit::prelude::*;
 const KEYS: [&str; 4] = ["w", "s", "a", "d"];
 /// Factor of one press of a zoom key.
 const ZOOM_STEP: f64 = 1.25;
-/// Part of the view that one press of a pan key moves by.
+/// Share of the view that one press of a pan key moves.
 const PAN_STEP: f64 = 0.08;
-/// Factor a second while a zoom key is held.
+/// Factor per second while a zoom key is held.
 const ZOOM_SECOND: f64 = 6.0;
-/// Views a second while a pan key is held.
+/// Views per second while a pan key is held.
 const PAN_SECOND: f64 = 0.9;
-/// A key that is down for so long is held, milliseconds.
+/// Time after which a pressed key counts as held, ms.
 const HELD_MILLIS: f64 = 180.0;
-/// Longest time between two frames that is made up for, seconds.
+/// Maximum time between two frames that the view catches up with, s.
 const LONGEST_FRAME: f64 = 0.1;
 
-/// Keys that are down, each since when, in milliseconds.
+/// Pressed keys, each with the time of its press, ms.
 #[derive(Clone, Copy, Debug, Default)]
 struct Motion {
     held: [Option<f64>; 4],
-    /// Time of the last frame; `None` while nothing moves.
+    /// Time of the last frame, ms; `None` while nothing moves.
     frame: Option<f64>,
 }
 
@@ -35,7 +35,7 @@ pub(super) fn use_motion() {
     let model = use_model();
     let motion = StoredValue::new(Motion::default());
     use_keys(move |key, event| {
-        let Some(index) = KEYS.iter().position(|own| *own == key) else {
+        let Some(index) = KEYS.iter().position(|known| *known == key) else {
             return false;
         };
         if event.repeat() {
@@ -60,7 +60,7 @@ pub(super) fn use_motion() {
     });
     let up = window_event_listener(ev::keyup, move |event| {
         let key = event.key().to_lowercase();
-        if let Some(index) = KEYS.iter().position(|own| *own == key) {
+        if let Some(index) = KEYS.iter().position(|known| *known == key) {
             motion.update_value(|motion| motion.held[index] = None);
         }
     });
@@ -77,16 +77,16 @@ pub(super) fn use_motion() {
 /// Moves the view in each frame until no key is down.
 fn glide(model: Model, motion: StoredValue<Motion>) {
     request_animation_frame(move || {
-        let Some(own) = motion.try_get_value() else {
+        let Some(state) = motion.try_get_value() else {
             return;
         };
         let now = format::now_millis();
-        if own.held.iter().all(Option::is_none) {
+        if state.held.iter().all(Option::is_none) {
             motion.update_value(|motion| motion.frame = None);
             return;
         }
-        let secs = ((now - own.frame.unwrap_or(now)) / 1_000.0).clamp(0.0, LONGEST_FRAME);
-        let (zoom, pan) = speeds(own.held, now);
+        let secs = ((now - state.frame.unwrap_or(now)) / 1_000.0).clamp(0.0, LONGEST_FRAME);
+        let (zoom, pan) = speeds(state.held, now);
         if zoom != 0.0 {
             model.zoom(ZOOM_SECOND.powf(zoom * secs), place(model));
         }
@@ -98,7 +98,7 @@ fn glide(model: Model, motion: StoredValue<Motion>) {
     });
 }
 
-/// Place in the view that is zoomed at, 0 to 1: that of the pointer, else the middle.
+/// Centre of a zoom in the view, 0 to 1: the pointer, else the middle.
 fn place(model: Model) -> f64 {
     let width = model.size.get_untracked().0;
     match model.pointer.get_untracked() {
@@ -107,7 +107,7 @@ fn place(model: Model) -> f64 {
     }
 }
 
-/// Zoom and pan of the keys that are held: −1, 0 or 1 each.
+/// Zoom and pan of the held keys: −1, 0 or 1 each.
 fn speeds(held: [Option<f64>; 4], now: f64) -> (f64, f64) {
     let [zoom_in, zoom_out, left, right] = held.map(|since| {
         let is_held = since.is_some_and(|since| now - since >= HELD_MILLIS);

@@ -1,4 +1,4 @@
-//! The choice of other sessions or ranks below the first one, and of what they have in common.
+//! The choice of other sessions or ranks below the first one, and of their alignment.
 
 use super::model::{Align, Below, use_model};
 use trainscope_web_kit::components::{Icon, IconName, Popover};
@@ -19,10 +19,11 @@ pub(super) fn OtherButton() -> impl IntoView {
     let i18n = use_i18n();
     let is_open = RwSignal::new(false);
     let candidates = Memo::new(move |_| {
-        let own = model.profiles.chosen.get();
+        let chosen = model.profiles.chosen.get();
         let is_own = |session: &str, rank: u32| {
-            own.as_ref()
-                .is_some_and(|own| own.session == session && own.rank == rank)
+            chosen
+                .as_ref()
+                .is_some_and(|entry| entry.session == session && entry.rank == rank)
         };
         let list = model.profiles.list.answer.get().unwrap_or_default();
         let others = list.sessions.iter();
@@ -33,12 +34,12 @@ pub(super) fn OtherButton() -> impl IntoView {
     let others = model.others;
     let has_other = Memo::new(move |_| others.sources.with(|all| !all.is_empty()));
     let profile = move || {
-        let texts = i18n.texts().timeline;
+        let texts = i18n.texts().timeline();
         let candidates = candidates.get();
-        let own = model
+        let current = model
             .profiles
             .chosen
-            .with(|own| own.as_ref().map(|own| own.session.clone()));
+            .with(|chosen| chosen.as_ref().map(|entry| entry.session.clone()));
         let now = others.sources.with(|all| all.first().cloned());
         let is_all = others.is_all.get();
         let options = candidates
@@ -51,7 +52,7 @@ pub(super) fn OtherButton() -> impl IntoView {
                             && (now.session.as_ref() == Some(session) || now.session.is_none())
                     });
                 let name = (texts.rank)(*rank);
-                let name = if Some(session) == own.as_ref() {
+                let name = if Some(session) == current.as_ref() {
                     name
                 } else {
                     format!("{session} · {name}")
@@ -65,7 +66,7 @@ pub(super) fn OtherButton() -> impl IntoView {
         let options = options.collect_view();
         let of_session = candidates
             .iter()
-            .filter(|(session, _)| Some(session) == own.as_ref());
+            .filter(|(session, _)| Some(session) == current.as_ref());
         let has_ranks = of_session.count() > 1;
         let on_change = move |event| {
             let place: Option<usize> = event_target_value(&event).parse().ok();
@@ -94,24 +95,24 @@ pub(super) fn OtherButton() -> impl IntoView {
         }
     };
     let align = move || {
-        let texts = i18n.texts().timeline;
+        let texts = i18n.texts().timeline();
         let now = others.align.get();
         let mut all = vec![Align::Begin, Align::Clock, Align::First];
-        // The step that is looked at, and the one of the address.
+        // The step in the middle of the view, and the alignment of the address.
         all.extend(model.middle_step().map(Align::Step));
         if !all.contains(&now) {
             all.push(now);
         }
         let [begin, clock, first] = texts.alignments;
-        let options = all.into_iter().map(|own| {
-            let name = match own {
+        let options = all.into_iter().map(|align| {
+            let name = match align {
                 Align::Begin => begin.to_owned(),
                 Align::Clock => clock.to_owned(),
                 Align::First => first.to_owned(),
                 Align::Step(step) => (texts.at_step)(&format::integer(step)),
             };
             view! {
-                <option value=own.text() selected=own == now>
+                <option value=align.text() selected=align == now>
                     {name}
                 </option>
             }
@@ -128,7 +129,7 @@ pub(super) fn OtherButton() -> impl IntoView {
         }
     };
     let note = move || {
-        let texts = i18n.texts().timeline;
+        let texts = i18n.texts().timeline();
         if let Some(error) = others.error() {
             return match error {
                 trainscope_web_kit::client::ClientError::Refused(error) => Some(error.message),
@@ -149,16 +150,16 @@ pub(super) fn OtherButton() -> impl IntoView {
             view! {
                 <Popover
                     is_open
-                    label=i18n.label(|t| t.timeline.second)
+                    label=i18n.label(|t| t.timeline().second)
                     class="btn bare"
                     panel_class="popover lane-list"
                     pressed=Signal::derive(move || has_other.get())
                     face=ViewFn::from(face)
                 >
-                    <h3 class="micro ink3">{i18n.text(|t| t.timeline.second)}</h3>
+                    <h3 class="micro ink3">{i18n.text(|t| t.timeline().second)}</h3>
                     {profile}
                     <Show when=move || has_other.get()>
-                        <h3 class="micro ink3">{i18n.text(|t| t.timeline.align)}</h3>
+                        <h3 class="micro ink3">{i18n.text(|t| t.timeline().align)}</h3>
                         {align}
                         <p class="small ink2">{note}</p>
                     </Show>

@@ -31,12 +31,12 @@ pub(super) const RULER: f64 = 22.0;
 pub(super) const STEPS: f64 = 22.0;
 /// Height of everything above the lanes.
 pub(super) const TOP: f64 = STRIP + RULER + STEPS;
-/// Shortest step with a box of its own.
+/// Minimum width of a step with a separate box, CSS pixels.
 const STEP_FROM: f64 = 3.0;
 /// Maximum number of arrows of a slice.
 const MAX_ARROWS: usize = 64;
 
-/// Everything that is drawn.
+/// The contents of the drawing.
 pub(super) struct Overlay<'a> {
     pub(super) scene: &'a Scene<'a>,
     pub(super) paint: &'a Paint,
@@ -44,7 +44,7 @@ pub(super) struct Overlay<'a> {
     pub(super) frame: &'a TimelineLanes,
     /// The sessions below the first one.
     pub(super) others: &'a [Arc<TimelineLanes>],
-    /// Curves in their order; `None` for one that is not there.
+    /// Curves in their order; `None` for a missing one.
     pub(super) curves: &'a [Option<Arc<TimelineCounter>>],
     pub(super) ticks: &'a Ticks,
     pub(super) wall: Option<WallClock>,
@@ -78,7 +78,7 @@ pub(super) fn draw(canvas: &HtmlCanvasElement, overlay: &Overlay<'_>, dpr: f64) 
     pen.context.begin_path();
     pen.context.rect(0.0, TOP, scene.width, scene.height);
     pen.context.clip();
-    // Lanes are drawn from their own top.
+    // Coordinates of lanes are relative to their top.
     if pen.context.translate(0.0, TOP).is_ok() {
         overlay.counters(&pen);
         overlay.other_steps(&pen);
@@ -121,7 +121,7 @@ fn prepare(
     Some(context)
 }
 
-/// A canvas with the few shapes that are needed.
+/// A canvas with a few shapes.
 struct Pen<'a> {
     context: CanvasRenderingContext2d,
     font: &'a str,
@@ -281,18 +281,18 @@ impl Overlay<'_> {
         for place in places.iter().filter(|place| place.item == Item::Other) {
             let top = place.top - scene.scroll;
             let at = place.session.checked_sub(1);
-            let own = at.and_then(|at| Some((self.others.get(at)?, scene.others.get(at)?)));
-            if let Some((own, below)) = own {
-                self.step_boxes(pen, &own.steps, top, nanos(below.shift));
+            let session = at.and_then(|at| Some((self.others.get(at)?, scene.others.get(at)?)));
+            if let Some((frame, below)) = session {
+                self.step_boxes(pen, &frame.steps, top, nanos(below.shift));
             }
         }
     }
 
-    /// Steps of a session that begins at a time, as boxes with their numbers below a height.
+    /// Steps of a session as boxes with their numbers, below a height. The session begins at `shift`, ns.
     fn step_boxes(&self, pen: &Pen<'_>, steps: &[StepSpan], top: f64, shift: i64) {
         let (width, paint) = (self.scene.width, self.paint);
         pen.letters("");
-        // Neighbours that are too short are one box.
+        // Neighbours that are too short share a box.
         let mut joined: Option<(f64, f64)> = None;
         let flush = |joined: &mut Option<(f64, f64)>| {
             if let Some((left, right)) = joined.take() {
@@ -410,7 +410,7 @@ impl Overlay<'_> {
         }
     }
 
-    /// Marks where a counter or a curve is not finite, over its whole height.
+    /// Marks the values of a counter or a curve that are not finite, over its whole height.
     fn bad_values(&self, pen: &Pen<'_>, counter: &TimelineCounter, place: &Place) {
         let scene = self.scene;
         let top = place.top - scene.scroll + 2.0;
@@ -424,7 +424,7 @@ impl Overlay<'_> {
         for at in &self.frames {
             pen.outline(*at, &self.paint.ink, 1.25);
         }
-        let slice = self.slice.map(|own| &own.slice);
+        let slice = self.slice.map(|answer| &answer.slice);
         if let Some(at) = slice.and_then(|slice| self.box_of(slice)) {
             pen.outline(at, &self.paint.ink, 2.0);
         }
@@ -441,11 +441,11 @@ impl Overlay<'_> {
 
     /// Arrows of the selected slice.
     fn arrows(&self, pen: &Pen<'_>) {
-        let Some(own) = self.slice else { return };
-        let into = own.flows_in.iter().chain(&own.launched_by);
-        let into = into.map(|from| (from, &own.slice));
-        let out = own.flows_out.iter().chain(&own.launches);
-        let out = out.map(|to| (&own.slice, to));
+        let Some(answer) = self.slice else { return };
+        let into = answer.flows_in.iter().chain(&answer.launched_by);
+        let into = into.map(|from| (from, &answer.slice));
+        let out = answer.flows_out.iter().chain(&answer.launches);
+        let out = out.map(|to| (&answer.slice, to));
         let mut known: Vec<(u32, u32)> = Vec::new();
         for (from, to) in into.chain(out).take(MAX_ARROWS) {
             let key = (from.index, to.index);
@@ -553,7 +553,7 @@ impl Overlay<'_> {
     }
 }
 
-/// Ends of the frame of the view in the strip, at least as wide as can be taken hold of.
+/// Ends of the frame of the view in the strip, CSS pixels; wide enough to be dragged.
 pub(super) fn strip_frame(view: View, extent: f64, width: f64) -> (f64, f64) {
     let x = |time: f64| time / extent.max(1.0) * width;
     let (from, to) = (x(view.from), x(view.to));

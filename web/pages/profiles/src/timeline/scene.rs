@@ -10,9 +10,9 @@ use super::cache::{Cache, bin_of};
 use super::layout::{Item, Layout, Row, SLICE};
 use super::view::{View, nanos};
 
-/// Cells that are wider have a label that may be cut, CSS pixels.
+/// Minimum width of a cell with a cut label, CSS pixels.
 const CUT_FROM: f64 = 42.0;
-/// Cells that are narrower have none.
+/// Minimum width of a cell with a label, CSS pixels.
 const LABEL_FROM: f64 = 14.0;
 /// Maximum number of labels in one picture.
 const MAX_LABELS: usize = 600;
@@ -20,10 +20,10 @@ const MAX_LABELS: usize = 600;
 const MAX_FRAMES: usize = 1_500;
 /// Space before the first letter of a label.
 const INDENT: f64 = 4.0;
-/// Distance at which a click still hits a cell.
+/// Maximum distance of a click from the cell that it hits, CSS pixels.
 const REACH: f64 = 3.0;
 
-/// The view with the data that it shows.
+/// The view with its data.
 pub(super) struct Scene<'a> {
     pub(super) view: View,
     pub(super) scroll: f64,
@@ -40,9 +40,9 @@ pub(super) struct Scene<'a> {
 #[derive(Clone, Copy)]
 pub(super) struct Below<'a> {
     pub(super) cache: &'a Cache,
-    /// Time of the first session at which it begins, nanoseconds.
+    /// Time of the first session at which it begins, ns.
     pub(super) shift: f64,
-    /// Length, nanoseconds.
+    /// Length, ns.
     pub(super) extent: f64,
 }
 
@@ -67,19 +67,19 @@ impl Scene<'_> {
         self.others.get(session.checked_sub(1)?)
     }
 
-    /// Cells of a session, and the time at which that begins.
+    /// Cells of a session, and the time of the first session at which it begins, ns.
     pub(super) fn session(&self, session: usize) -> (&Cache, f64) {
         let below = self.below(session);
-        below.map_or((self.cache, 0.0), |own| (own.cache, own.shift))
+        below.map_or((self.cache, 0.0), |below| (below.cache, below.shift))
     }
 
-    /// Ends of the view since the start of a session that begins at a time.
+    /// Ends of the view, ns since the start of a session that begins at `begin`.
     fn ends(&self, begin: f64) -> (i64, i64) {
         let (from, to) = (self.view.from - begin, self.view.to - begin);
         (nanos(from), nanos(to).saturating_add(1))
     }
 
-    /// Horizontal ends of a cell of a session that begins at a time, CSS pixels.
+    /// Left and right end of a cell of a session that begins at `shift`, CSS pixels.
     fn across(&self, begin: i64, length: i64, shift: f64) -> (f64, f64) {
         let x = |time: i64| self.view.x(time as f64 + shift, self.width);
         (x(begin), x(begin.saturating_add(length)))
@@ -119,7 +119,7 @@ impl Scene<'_> {
                 for piece in pieces {
                     let mut stretch = (piece.from as f64, piece.to as f64);
                     if let Some(below) = self.below(row.session) {
-                        // Before and after its session there is nothing to wait for.
+                        // Outside of its session, no cells are missing.
                         stretch = (stretch.0.max(0.0), stretch.1.min(below.extent));
                     }
                     match piece.cells {
@@ -134,7 +134,7 @@ impl Scene<'_> {
         }
     }
 
-    /// Calls `visit` with every cell in view that is at least so wide, once for each row, until it says `false`.
+    /// Calls `visit` with every visible cell of at least `least` CSS pixels, until it returns `false`.
     fn cells(&self, least: f64, mut visit: impl FnMut(&Row, &Cell, f64, f64) -> bool) {
         for row in self.layout.rows(self.scroll, self.height) {
             let (cache, shift) = self.session(row.session);
@@ -201,12 +201,12 @@ impl Scene<'_> {
     ) -> Option<[f64; 4]> {
         let (top, _) = self.layout.row_of(lane, depth)?;
         let (left, right) = self.across(begin, length, 0.0);
-        // Beyond the edges by more than the thickness of a line.
+        // Ends beyond the edges are hidden: lines are thinner than 8 pixels.
         let (left, right) = (left.max(-8.0), right.min(self.width + 8.0));
         Some([left, top - self.scroll, (right - left).max(2.0), SLICE])
     }
 
-    /// The cell at a place, with the row it is in.
+    /// The cell at a place, with its row.
     pub(super) fn hit(&self, x: f64, y: f64) -> Option<(Row, Cell)> {
         let (place, depth) = self.layout.at(y + self.scroll)?;
         let (lane, depth) = (place.lane?, depth?);
@@ -225,7 +225,7 @@ impl Scene<'_> {
     }
 }
 
-/// `true` for what has the background of a head.
+/// `true` for items with the background of a head.
 const fn is_head(item: Item) -> bool {
     matches!(
         item,
@@ -233,7 +233,7 @@ const fn is_head(item: Item) -> bool {
     )
 }
 
-/// A name, cut if that helps, in a cell of a width.
+/// A name that fits into a cell of a width, cut if needed; `None` without room.
 fn fitting(name: &Arc<str>, width: f64) -> Option<String> {
     let room = width - 2.0 * INDENT;
     if name.is_empty() {

@@ -24,8 +24,8 @@ fn selected(model: Model) -> Option<Arc<SliceAnswer>> {
 fn lane_name(model: Model, lane: u32) -> String {
     model.frame.with(|frame| {
         let mut lanes = frame.groups.iter().flat_map(|group| &group.lanes);
-        let own = lanes.find(|own| own.lane == lane);
-        own.map_or_else(String::new, |own| own.name.clone())
+        let entry = lanes.find(|entry| entry.lane == lane);
+        entry.map_or_else(String::new, |entry| entry.name.clone())
     })
 }
 
@@ -45,21 +45,21 @@ fn link(model: Model, slice: &SliceEntry) -> AnyView {
     .into_any()
 }
 
-/// Facts in the order in which they are asked for.
+/// Facts of the selected slice, the most important first.
 #[component]
 pub(super) fn SliceFacts() -> impl IntoView {
     let model = use_model();
     let i18n = use_i18n();
     move || {
-        let texts = i18n.texts().timeline;
-        let Some(own) = selected(model) else {
+        let texts = i18n.texts().timeline();
+        let Some(answer) = selected(model) else {
             return view! {
                 <h2>{texts.no_slice}</h2>
                 <p class="small ink3">{texts.no_slice_next}</p>
             }
             .into_any();
         };
-        let slice = &own.slice;
+        let slice = &answer.slice;
         let merged = model.merged.get();
         let merged = merged.filter(|(index, count)| *index == slice.index && *count > 1);
         let one_of = merged.map(|(_, count)| (texts.one_of)(u64::from(count)));
@@ -80,7 +80,7 @@ pub(super) fn SliceFacts() -> impl IntoView {
                 <span class="ink3 regular cut">{of}</span>
             </h2>
             {mark(model, slice.index, texts)}
-            <dl class="kv">{facts(model, &own, texts)}</dl>
+            <dl class="kv">{facts(model, &answer, texts)}</dl>
         }
         .into_any()
     }
@@ -100,7 +100,7 @@ fn mark(model: Model, index: u32, texts: &'static TimelineTexts) -> AnyView {
         let field = NodeRef::<leptos::html::Input>::new();
         Effect::new(move || {
             if let Some(field) = field.get() {
-                // A field that is there takes the focus.
+                // An existing field takes the focus.
                 let _ignored = field.focus();
             }
         });
@@ -118,11 +118,11 @@ fn mark(model: Model, index: u32, texts: &'static TimelineTexts) -> AnyView {
         }
         .into_any();
     }
-    let own = model.marks.all.with(|all| {
+    let text = model.marks.all.with(|all| {
         let mut all = all.iter().filter(|mark| mark.index == index);
         all.find_map(|mark| mark.text.clone())
     });
-    let own = own.map(|text| {
+    let note = text.map(|text| {
         let text = if text.is_empty() {
             texts.marked.to_owned()
         } else {
@@ -141,11 +141,11 @@ fn mark(model: Model, index: u32, texts: &'static TimelineTexts) -> AnyView {
             </p>
         }
     });
-    own.into_any()
+    note.into_any()
 }
 
-fn facts(model: Model, own: &SliceAnswer, texts: &'static TimelineTexts) -> Vec<AnyView> {
-    let slice = &own.slice;
+fn facts(model: Model, answer: &SliceAnswer, texts: &'static TimelineTexts) -> Vec<AnyView> {
+    let slice = &answer.slice;
     let row = |title: &'static str, value: AnyView| {
         view! {
             <dt>{title}</dt>
@@ -154,7 +154,7 @@ fn facts(model: Model, own: &SliceAnswer, texts: &'static TimelineTexts) -> Vec<
         .into_any()
     };
     let mut rows = Vec::new();
-    if let Some(node) = &own.node {
+    if let Some(node) = &answer.node {
         let href = model
             .profiles
             .run
@@ -167,18 +167,18 @@ fn facts(model: Model, own: &SliceAnswer, texts: &'static TimelineTexts) -> Vec<
         rows.push(row(texts.node, value.into_any()));
     }
     let mut begin = vec![times::moment(slice.begin_nanos)];
-    let step = own.step.map(|own| model.step_links(own));
+    let step = answer.step.map(|step| model.step_links(step));
     begin.extend(step.as_ref().map(|step| (texts.step)(step.number)));
-    let phase = texts.phases.iter().find(|(name, _)| *name == own.phase);
+    let phase = texts.phases.iter().find(|(name, _)| *name == answer.phase);
     begin.extend(phase.map(|(_, text)| (*text).to_owned()));
     rows.push(row(texts.begin, begin.join(", ").into_any()));
     if let Some(step) = step {
         rows.push(row(texts.of_step, step_links(step, texts)));
     }
-    let others = (own.same_name > 1).then(|| {
+    let others = (answer.same_name > 1).then(|| {
         let (median, most) = (
-            times::length(own.median_nanos),
-            times::length(own.p99_nanos),
+            times::length(answer.median_nanos),
+            times::length(answer.p99_nanos),
         );
         let text = (texts.median)(&median, &most);
         view! { <span class="ink3">{format!(" · {text}")}</span> }
@@ -192,14 +192,14 @@ fn facts(model: Model, own: &SliceAnswer, texts: &'static TimelineTexts) -> Vec<
         }
         .into_any(),
     ));
-    if own.child.is_some() {
+    if answer.child.is_some() {
         rows.push(row(
             texts.own_time,
-            times::length(own.self_nanos).into_any(),
+            times::length(answer.self_nanos).into_any(),
         ));
     }
-    if let Some(call) = &own.launched_by {
-        let delay = own
+    if let Some(call) = &answer.launched_by {
+        let delay = answer
             .launch_delay_nanos
             .map(|delay| (texts.before)(&times::length(delay)));
         let value = view! {
@@ -208,8 +208,8 @@ fn facts(model: Model, own: &SliceAnswer, texts: &'static TimelineTexts) -> Vec<
         };
         rows.push(row(texts.launched_by, value.into_any()));
     }
-    if let Some(first) = own.launches.first() {
-        let more = own.launches.len().saturating_sub(1) as u64;
+    if let Some(first) = answer.launches.first() {
+        let more = answer.launches.len().saturating_sub(1) as u64;
         let more = (more > 0).then(|| format!(" {}", (texts.more)(more)));
         let value = view! {
             {link(model, first)}
@@ -217,12 +217,12 @@ fn facts(model: Model, own: &SliceAnswer, texts: &'static TimelineTexts) -> Vec<
         };
         rows.push(row(texts.launches, value.into_any()));
     }
-    if let Some(idle) = own.idle_before_nanos {
+    if let Some(idle) = answer.idle_before_nanos {
         let value = (texts.idle)(&times::length(idle));
         rows.push(row(texts.before_it, value.into_any()));
     }
-    if !own.category.is_empty() {
-        rows.push(row(texts.category, own.category.clone().into_any()));
+    if !answer.category.is_empty() {
+        rows.push(row(texts.category, answer.category.clone().into_any()));
     }
     rows
 }
@@ -233,11 +233,11 @@ pub(super) fn SliceDetails() -> impl IntoView {
     let model = use_model();
     let i18n = use_i18n();
     move || {
-        let texts = i18n.texts().timeline;
-        let Some(own) = selected(model) else {
+        let texts = i18n.texts().timeline();
+        let Some(answer) = selected(model) else {
             return view! { <p class="small ink3">{texts.no_slice_next}</p> }.into_any();
         };
-        let arguments = own.arguments.iter().map(|(name, value)| {
+        let arguments = answer.arguments.iter().map(|(name, value)| {
             view! {
                 <dt class="cut" title=name.clone()>
                     {name.clone()}
@@ -246,7 +246,7 @@ pub(super) fn SliceDetails() -> impl IntoView {
             }
         });
         let arguments = arguments.collect_view();
-        let no_arguments = own.arguments.is_empty().then(|| {
+        let no_arguments = answer.arguments.is_empty().then(|| {
             view! { <p class="small ink3">{texts.no_arguments}</p> }
         });
         let list = |title: &'static str, slices: &[SliceEntry]| {
@@ -277,10 +277,10 @@ pub(super) fn SliceDetails() -> impl IntoView {
                     {no_arguments}
                 </div>
                 <div>
-                    {list(texts.parents, &own.parents)}
-                    {list(texts.launches, &own.launches)}
-                    {list(texts.flows[0], &own.flows_in)}
-                    {list(texts.flows[1], &own.flows_out)}
+                    {list(texts.parents, &answer.parents)}
+                    {list(texts.launches, &answer.launches)}
+                    {list(texts.flows[0], &answer.flows_in)}
+                    {list(texts.flows[1], &answer.flows_out)}
                 </div>
             </div>
         }

@@ -1,4 +1,4 @@
-//! The picture: pixels and, above them, what is drawn; pointer and wheel.
+//! The picture: pixels with the drawing above them; pointer and wheel.
 
 use std::sync::Arc;
 
@@ -21,7 +21,7 @@ use trainscope_web_kit::prelude::*;
 
 /// Width of the heads of lanes, CSS pixels; the style sheet has the same.
 pub(super) const HEADS: f64 = 132.0;
-/// Width of the read-out below which it is at the left of the pointer.
+/// Width of the read-out, CSS pixels; without this room at the right it is at the left of the pointer.
 const READ_OUT: f64 = 260.0;
 
 /// A cell under the pointer.
@@ -59,7 +59,7 @@ pub(super) fn Stage() -> impl IntoView {
     }
 }
 
-/// Draws whenever something changes: pixels and what is above them in one frame.
+/// Draws whenever something changes: pixels and the drawing above them in one frame.
 fn draw(model: Model, pixel_canvas: NodeRef<html::Canvas>, canvas: NodeRef<html::Canvas>) {
     let i18n = use_i18n();
     let paint = use_paint();
@@ -83,7 +83,7 @@ fn draw(model: Model, pixel_canvas: NodeRef<html::Canvas>, canvas: NodeRef<html:
                 is_stale.set_value(false);
                 picture.update_value(|picture| {
                     scene.paint(picture, dpr, &paint.pixels, &ticks.times);
-                    // A canvas without a context shows nothing, which no drawing can change.
+                    // A canvas without a context cannot be drawn on.
                     let _ignored = put(&pixel_canvas, picture);
                 });
             }
@@ -101,7 +101,7 @@ fn draw(model: Model, pixel_canvas: NodeRef<html::Canvas>, canvas: NodeRef<html:
             let frames = frames.get_untracked();
             let path = model.path.answer.get_untracked();
             let path = path.filter(|_| model.has_path.get_untracked());
-            let own = Overlay {
+            let overlay = Overlay {
                 path: path.as_ref().map_or(&[][..], |path| &path.segments),
                 frames: if frames.is_empty() {
                     Vec::new()
@@ -110,7 +110,7 @@ fn draw(model: Model, pixel_canvas: NodeRef<html::Canvas>, canvas: NodeRef<html:
                 },
                 scene,
                 paint: &paint,
-                texts: untrack(|| i18n.texts().timeline),
+                texts: untrack(|| i18n.texts().timeline()),
                 frame: &model.frame.get_untracked(),
                 others: &model.others.frames.get_untracked(),
                 curves: &curves,
@@ -122,7 +122,7 @@ fn draw(model: Model, pixel_canvas: NodeRef<html::Canvas>, canvas: NodeRef<html:
                 hits: &model.hits.get_untracked(),
                 marks: &model.marks.all.get_untracked(),
             };
-            overlay::draw(&canvas, &own, dpr);
+            overlay::draw(&canvas, &overlay, dpr);
         });
     };
     let ask = move || {
@@ -205,12 +205,12 @@ fn Surface(canvas: NodeRef<html::Canvas>) -> impl IntoView {
         let Some(at) = place(&event, canvas).filter(|_| event.button() < 2) else {
             return;
         };
-        // Touch pans: there is no other way to.
+        // Touch pans: it has no other gesture for that.
         let is_pan = event.shift_key() || event.button() == 1 || event.pointer_type() == "touch";
         let (view, scroll) = (model.view.get_untracked(), model.scroll.get_untracked());
-        let own = Drag::new(at, is_pan, view, scroll, room());
-        follow(own.begin());
-        drag.set_value(Some(own));
+        let press = Drag::new(at, is_pan, view, scroll, room());
+        follow(press.begin());
+        drag.set_value(Some(press));
         if let Some(canvas) = canvas.get_untracked() {
             // Without capture a drag ends at the edge, which is acceptable.
             let _ignored = canvas.set_pointer_capture(event.pointer_id());
@@ -219,22 +219,24 @@ fn Surface(canvas: NodeRef<html::Canvas>) -> impl IntoView {
     let on_move = move |event: web_sys::PointerEvent| {
         let at = place(&event, canvas);
         model.pointer.set(at);
-        let (Some(mut own), Some(at)) = (drag.get_value(), at) else {
+        let (Some(mut press), Some(at)) = (drag.get_value(), at) else {
             return;
         };
         let effect = model
             .layout
-            .with_untracked(|layout| own.moved(at, room(), layout));
-        drag.set_value(Some(own));
+            .with_untracked(|layout| press.moved(at, room(), layout));
+        drag.set_value(Some(press));
         follow(effect);
     };
     let on_up = move |event: web_sys::PointerEvent| {
-        let Some(own) = drag.get_value() else { return };
+        let Some(press) = drag.get_value() else {
+            return;
+        };
         drag.set_value(None);
         if let Some(area) = model.dragged.get_untracked() {
             model.dragged.set(None);
             model.set_area(Some(&area));
-        } else if let Some(at) = place(&event, canvas).filter(|_| !own.has_moved) {
+        } else if let Some(at) = place(&event, canvas).filter(|_| !press.has_moved) {
             click(model, at);
         }
     };
@@ -243,7 +245,7 @@ fn Surface(canvas: NodeRef<html::Canvas>) -> impl IntoView {
             return;
         };
         event.prevent_default();
-        // Lines and pages as pixels.
+        // Lines and pages of the wheel, in pixels.
         let unit = [1.0, 16.0, 400.0][event.delta_mode().min(2) as usize];
         let (dx, dy) = (event.delta_x() * unit, event.delta_y() * unit);
         let width = model.size.get_untracked().0.max(1.0);
@@ -256,7 +258,7 @@ fn Surface(canvas: NodeRef<html::Canvas>) -> impl IntoView {
         }
     };
     let label = move || {
-        let texts = &i18n.texts().timeline;
+        let texts = i18n.texts().timeline();
         let view = model.rested.get();
         let lanes = model.layout.with(|layout| layout.lane_count() as u64);
         let stretch = times::stretch(view.from, view.to, None);
@@ -286,7 +288,7 @@ fn Surface(canvas: NodeRef<html::Canvas>) -> impl IntoView {
     }
 }
 
-/// Selects what is at a place: a step, a slice, or nothing.
+/// Selects the step or the slice at a place, or clears the selection.
 fn click(model: Model, at: (f64, f64)) {
     match band_at(at.1) {
         Band::Strip => {}
@@ -307,7 +309,7 @@ fn click(model: Model, at: (f64, f64)) {
         }
         Band::Lanes => {
             let cell = with_scene(model, |scene| scene.hit(at.0, at.1 - TOP));
-            // A slice of another session has its name and length beside the pointer.
+            // A slice of another session cannot be selected; the read-out has its name and length.
             if cell.is_some_and(|(row, _)| row.session > 0) {
                 return;
             }
@@ -319,7 +321,7 @@ fn click(model: Model, at: (f64, f64)) {
     }
 }
 
-/// Looks at what is in view now.
+/// Looks at the current view and its data.
 fn with_scene<T>(model: Model, look: impl FnOnce(&Scene<'_>) -> T) -> T {
     let (width, height, _) = model.size.get_untracked();
     let layout = model.layout.get_untracked();
@@ -390,7 +392,7 @@ fn ReadOut() -> impl IntoView {
         };
         let is_low = y + 60.0 > height + TOP;
         let top = place(if is_low { y - 56.0 } else { y + 14.0 });
-        let texts = &i18n.texts().timeline;
+        let texts = i18n.texts().timeline();
         let count = (reading.count > 1).then(|| (texts.one_of)(u64::from(reading.count)));
         Some(view! {
             <div class="tip" aria-hidden="true" style:left=left style:right=right style:top=top>

@@ -4,11 +4,11 @@ use trainscope_format::digits;
 
 use super::view::View;
 
-/// Least distance of two ticks, CSS pixels.
+/// Minimum distance of two ticks, CSS pixels.
 const TICK_PIXELS: f64 = 96.0;
-/// Most decimals of a tick.
-const MOST_DECIMALS: usize = 9;
-/// Nanoseconds of a day.
+/// Maximum number of decimals of a tick.
+const MAX_DECIMALS: usize = 9;
+/// Nanoseconds in a day.
 const DAY: i128 = 86_400_000_000_000;
 
 /// Start of the session by the wall clock.
@@ -19,7 +19,8 @@ pub(super) struct WallClock {
 }
 
 impl WallClock {
-    /// The clock of a session that began a number of nanoseconds after 1970; minutes are those that UTC is ahead.
+    /// The clock of a session that began `unix_nanos` after 1970. UTC is `utc_ahead_minutes` ahead of the time zone
+    /// of the browser.
     pub(super) fn new(unix_nanos: &str, utc_ahead_minutes: f64) -> Option<Self> {
         let nanos: i128 = unix_nanos.parse().ok()?;
         #[expect(
@@ -71,7 +72,7 @@ pub(super) fn ticks(view: View, width: f64) -> Ticks {
     }
 }
 
-/// Unit for times up to this: nanoseconds in it, name, number of decimals down to a nanosecond.
+/// Unit for times up to `largest`: its nanoseconds, its name, and its number of decimals down to a nanosecond.
 const fn unit(largest: f64) -> (f64, &'static str, usize) {
     if largest >= 1e9 {
         (1e9, "s", 9)
@@ -84,10 +85,10 @@ const fn unit(largest: f64) -> (f64, &'static str, usize) {
     }
 }
 
-/// Decimals that tell apart times with this distance.
+/// Number of decimals that distinguishes times at a distance of `step`.
 fn decimals(step: f64, unit: f64) -> usize {
     let power = (step / unit).log10();
-    // 0.1 must not need two decimals because of rounding.
+    // Rounding must not add a second decimal to 0.1.
     let needed = (-(power + 1e-9).floor()).max(0.0);
     #[expect(
         clippy::cast_possible_truncation,
@@ -95,7 +96,7 @@ fn decimals(step: f64, unit: f64) -> usize {
         reason = "at most the digits of a nanosecond"
     )]
     let needed = needed as usize;
-    needed.min(MOST_DECIMALS)
+    needed.min(MAX_DECIMALS)
 }
 
 /// Label of a tick, in the unit of the largest time in view.
@@ -108,7 +109,7 @@ pub(super) fn tick_label(time: f64, step: f64, largest: f64, wall: Option<WallCl
     format!("{} {name}", digits::fixed(time / size, decimals))
 }
 
-/// Two ends of a stretch, with as many digits as tell them apart: `0.412 – 0.566 s`.
+/// Both ends of a stretch, with enough digits to distinguish them: `0.412 – 0.566 s`.
 pub(super) fn stretch(from: f64, to: f64, wall: Option<WallClock>) -> String {
     let step = ((to - from) / 100.0).max(1.0);
     if let Some(wall) = wall {

@@ -1,4 +1,4 @@
-//! Search, the stretch that is in view, lanes, fit.
+//! Search, the visible stretch, lanes, fit.
 
 use leptos::html;
 use wasm_bindgen::JsCast;
@@ -22,13 +22,13 @@ pub(super) fn Toolbar() -> impl IntoView {
     };
     let of_all = move || {
         let view = model.view.get();
-        let texts = &i18n.texts().timeline;
+        let texts = i18n.texts().timeline();
         let length = |nanos: f64| times::length(super::view::nanos(nanos));
         (texts.part)(&length(view.span()), &length(model.extent.get()))
     };
-    // The links of the selected step take the place of the hints.
+    // The links of the selected step replace the hints.
     let hint = move || {
-        let texts = i18n.texts().timeline;
+        let texts = i18n.texts().timeline();
         if let Some(step) = model.chosen_step() {
             let number = (texts.step)(step.number);
             return view! {
@@ -52,10 +52,10 @@ pub(super) fn Toolbar() -> impl IntoView {
         }
         .into_any()
     };
-    // Reason why the path is not there, or not as a whole.
+    // Reason for a missing or incomplete path.
     let path_note = move || {
         let path = model.path.answer.get().filter(|_| model.has_path.get())?;
-        let texts = i18n.texts().timeline;
+        let texts = i18n.texts().timeline();
         let is_whole = path.has_launches && !path.cut;
         let text = if path.has_launches {
             texts.path_cut
@@ -75,7 +75,7 @@ pub(super) fn Toolbar() -> impl IntoView {
             {path_note}
             <IconButton
                 icon=IconName::Path
-                label=i18n.label(|t| t.timeline.path)
+                label=i18n.label(|t| t.timeline().path)
                 pressed=Signal::derive(move || model.has_path.get())
                 on_press=move || model.turn_path()
             />
@@ -84,12 +84,12 @@ pub(super) fn Toolbar() -> impl IntoView {
             <LanesButton />
             <IconButton
                 icon=IconName::Copy
-                label=i18n.label(|t| t.timeline.copy)
+                label=i18n.label(|t| t.timeline().copy)
                 on_press=move || model.copy_link(i18n)
             />
             <IconButton
                 icon=IconName::Fit
-                label=i18n.label(|t| t.timeline.fit)
+                label=i18n.label(|t| t.timeline().fit)
                 on_press=move || {
                     model.press_key("f", i18n);
                 }
@@ -108,7 +108,7 @@ fn SearchField() -> impl IntoView {
         if before.is_some_and(|before| before != now)
             && let Some(input) = input.get_untracked()
         {
-            // A field that is there takes the focus.
+            // An existing field takes the focus.
             let _ignored = input.focus();
             input.select();
         }
@@ -122,7 +122,7 @@ fn SearchField() -> impl IntoView {
         "Escape" => {
             event.stop_propagation();
             let target = event.target();
-            let field = target.and_then(|own| own.dyn_into::<web_sys::HtmlElement>().ok());
+            let field = target.and_then(|target| target.dyn_into::<web_sys::HtmlElement>().ok());
             if let Some(field) = field {
                 let _ignored = field.blur();
             }
@@ -131,7 +131,7 @@ fn SearchField() -> impl IntoView {
     };
     let has_text = Memo::new(move |_| model.search.with(|text| !text.is_empty()));
     let count = move || {
-        let texts = &i18n.texts().timeline;
+        let texts = i18n.texts().timeline();
         if let Some(error) = model.found.error.get() {
             return match error {
                 trainscope_web_kit::client::ClientError::Refused(error) => Some(error.message),
@@ -155,7 +155,7 @@ fn SearchField() -> impl IntoView {
             class="field find"
             class:wrong=move || is_wrong.get()
             role="search"
-            aria-label=i18n.text(|t| t.timeline.search)
+            aria-label=i18n.text(|t| t.timeline().search)
         >
             <Icon name=IconName::Search size=14 />
             <input
@@ -164,9 +164,9 @@ fn SearchField() -> impl IntoView {
                 name="slices"
                 autocomplete="off"
                 spellcheck="false"
-                aria-label=i18n.text(|t| t.timeline.search)
-                title=i18n.text(|t| t.timeline.search_help)
-                placeholder=i18n.text(|t| t.timeline.search)
+                aria-label=i18n.text(|t| t.timeline().search)
+                title=i18n.text(|t| t.timeline().search_help)
+                placeholder=i18n.text(|t| t.timeline().search)
                 prop:value=move || model.search.get()
                 on:input=move |event| model.set_search(&event_target_value(&event))
                 on:keydown=on_key
@@ -178,13 +178,13 @@ fn SearchField() -> impl IntoView {
                 <IconButton
                     icon=IconName::Up
                     size=12
-                    label=i18n.label(|t| t.timeline.previous_match)
+                    label=i18n.label(|t| t.timeline().previous_match)
                     on_press=move || model.step_match(false)
                 />
                 <IconButton
                     icon=IconName::Down
                     size=12
-                    label=i18n.label(|t| t.timeline.next_match)
+                    label=i18n.label(|t| t.timeline().next_match)
                     on_press=move || model.step_match(true)
                 />
             </Show>
@@ -192,7 +192,7 @@ fn SearchField() -> impl IntoView {
     }
 }
 
-/// Lanes that are shown.
+/// The choice of shown lanes.
 #[component]
 fn LanesButton() -> impl IntoView {
     let model = use_model();
@@ -204,12 +204,12 @@ fn LanesButton() -> impl IntoView {
             groups.sum::<u64>()
         })
     });
-    let has_hidden = Memo::new(move |_| model.choices.with(|own| !own.hidden.is_empty()));
+    let has_hidden = Memo::new(move |_| model.choices.with(|choices| !choices.hidden.is_empty()));
     let text = Memo::new(move |_| {
         let shown = model.layout.with(|layout| layout.lane_count() as u64);
-        (i18n.texts().timeline.lanes_of)(shown, all.get())
+        (i18n.texts().timeline().lanes_of)(shown, all.get())
     });
-    let label = move || format!("{}: {}", text.get(), i18n.texts().timeline.choose_lanes);
+    let label = move || format!("{}: {}", text.get(), i18n.texts().timeline().choose_lanes);
     let face = move || {
         view! {
             <Icon name=IconName::Filter size=14 />
@@ -220,14 +220,14 @@ fn LanesButton() -> impl IntoView {
     let list = move || {
         let frame = model.frame.get();
         let groups = frame.groups.iter().map(|group| {
-            let lanes = group.lanes.iter().map(|own| {
-                let lane = own.lane;
+            let lanes = group.lanes.iter().map(|entry| {
+                let lane = entry.lane;
                 let checked = Signal::derive(move || {
                     model
                         .choices
                         .with(|choices| !choices.hidden.contains(&lane))
                 });
-                let name = own.name.clone();
+                let name = entry.name.clone();
                 view! {
                     <label class="flex small lane-choice">
                         <Check
@@ -239,7 +239,9 @@ fn LanesButton() -> impl IntoView {
                             {name.clone()}
                         </span>
                         <span class="grow"></span>
-                        <span class="ink3 num">{trainscope_web_kit::format::percent(own.busy)}</span>
+                        <span class="ink3 num">
+                            {trainscope_web_kit::format::percent(entry.busy)}
+                        </span>
                     </label>
                 }
             });
@@ -262,7 +264,7 @@ fn LanesButton() -> impl IntoView {
             {list}
             <Show when=move || has_hidden.get()>
                 <button type="button" class="link small" on:click=move |_| model.show_all_lanes()>
-                    {i18n.text(|t| t.timeline.all_lanes)}
+                    {i18n.text(|t| t.timeline().all_lanes)}
                 </button>
             </Show>
         </Popover>

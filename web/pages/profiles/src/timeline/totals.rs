@@ -13,7 +13,7 @@ use trainscope_web_kit::format;
 use trainscope_web_kit::i18n::use_i18n;
 use trainscope_web_kit::prelude::*;
 
-/// Maximum number of rows; all are in the file.
+/// Maximum number of rows; the downloaded file has all.
 const MAX_ROWS: usize = 200;
 
 /// Columns of numbers.
@@ -28,46 +28,46 @@ enum Column {
 impl Column {
     const ALL: [Self; 4] = [Self::Total, Self::Own, Self::Mean, Self::Count];
 
-    fn value(self, own: &AreaName) -> i64 {
+    fn value(self, row: &AreaName) -> i64 {
         match self {
-            Self::Total => own.total_nanos,
-            Self::Own => own.self_nanos,
-            Self::Mean => mean(own),
-            Self::Count => i64::try_from(own.count).unwrap_or(i64::MAX),
+            Self::Total => row.total_nanos,
+            Self::Own => row.self_nanos,
+            Self::Mean => mean(row),
+            Self::Count => i64::try_from(row.count).unwrap_or(i64::MAX),
         }
     }
 
-    fn text(self, own: &AreaName) -> String {
+    fn text(self, row: &AreaName) -> String {
         match self {
-            Self::Count => format::count(own.count),
-            _ => times::length(self.value(own)),
+            Self::Count => format::count(row.count),
+            _ => times::length(self.value(row)),
         }
     }
 }
 
-fn mean(own: &AreaName) -> i64 {
-    own.total_nanos / i64::try_from(own.count).unwrap_or(i64::MAX).max(1)
+fn mean(row: &AreaName) -> i64 {
+    row.total_nanos / i64::try_from(row.count).unwrap_or(i64::MAX).max(1)
 }
 
 /// Indices of the rows, the largest of a column first.
 fn order(names: &[AreaName], column: Column) -> Vec<usize> {
     let mut order: Vec<usize> = (0..names.len()).collect();
-    order.sort_by_key(|index| Reverse(names.get(*index).map(|own| column.value(own))));
+    order.sort_by_key(|index| Reverse(names.get(*index).map(|row| column.value(row))));
     order
 }
 
-/// All rows as a table for other programs.
+/// All rows as CSV.
 fn table(answer: &AreaAnswer) -> String {
     let mut text = "name,lane,total_nanos,self_nanos,mean_nanos,count\n".to_owned();
-    for own in &answer.names {
+    for row in &answer.names {
         let quoted = |text: &str| format!("\"{}\"", text.replace('"', "\"\""));
         let cells = [
-            quoted(&own.name),
-            quoted(&own.lane),
-            own.total_nanos.to_string(),
-            own.self_nanos.to_string(),
-            mean(own).to_string(),
-            own.count.to_string(),
+            quoted(&row.name),
+            quoted(&row.lane),
+            row.total_nanos.to_string(),
+            row.self_nanos.to_string(),
+            mean(row).to_string(),
+            row.count.to_string(),
         ];
         text.push_str(&cells.join(","));
         text.push('\n');
@@ -80,36 +80,36 @@ pub(super) fn Totals() -> impl IntoView {
     let model = use_model();
     let i18n = use_i18n();
     let sorted = RwSignal::new(Column::Total);
-    let length = Memo::new(move |_| model.summed().map_or(1, |own| own.length().max(1)));
+    let length = Memo::new(move |_| model.summed().map_or(1, |area| area.length().max(1)));
     let rows = move || {
         let answer = model.totals.answer.get()?;
         let length = length.get() as f64;
         let order = order(&answer.names, sorted.get());
         let rows = order.into_iter().take(MAX_ROWS);
         let rows = rows.filter_map(|index| {
-            let own = answer.names.get(index)?;
-            let name = own.name.clone();
-            let share = own.total_nanos as f64 / length;
+            let row = answer.names.get(index)?;
+            let name = row.name.clone();
+            let share = row.total_nanos as f64 / length;
             let numbers = Column::ALL.map(|column| {
-                view! { <td class="num">{column.text(own)}</td> }
+                view! { <td class="num">{column.text(row)}</td> }
             });
             Some(view! {
                 <tr>
                     <td>
                         <span class="flex">
-                            <i class="sw" style:--c=colour_of(own.kind)></i>
+                            <i class="sw" style:--c=colour_of(row.kind)></i>
                             <button
                                 type="button"
                                 class="name"
                                 title=name.clone()
                                 on:click=move |_| model.set_search(&name)
                             >
-                                {long_name(&own.name)}
+                                {long_name(&row.name)}
                             </button>
                         </span>
                     </td>
-                    <td class="ink2 cut of-lane" title=own.lane.clone()>
-                        {last_segment(&own.lane).to_owned()}
+                    <td class="ink2 cut of-lane" title=row.lane.clone()>
+                        {last_segment(&row.lane).to_owned()}
                     </td>
                     {numbers.into_iter().collect_view()}
                     <td class="num ink2">{format::percent(share)}</td>
@@ -120,7 +120,7 @@ pub(super) fn Totals() -> impl IntoView {
     };
     let foot = move || {
         let answer = model.totals.answer.get()?;
-        let texts = &i18n.texts().timeline;
+        let texts = i18n.texts().timeline();
         let shown = answer.names.len().min(MAX_ROWS);
         if answer.names.is_empty() {
             return Some(texts.nothing_in_area.to_owned());
@@ -143,7 +143,7 @@ pub(super) fn Totals() -> impl IntoView {
                     class:sort=is_sorted
                     on:click=move |_| sorted.set(column)
                 >
-                    {move || i18n.texts().timeline.columns[column as usize]}
+                    {move || i18n.texts().timeline().columns[column as usize]}
                     {move || is_sorted().then_some(" ↓")}
                 </button>
             </th>
@@ -154,15 +154,15 @@ pub(super) fn Totals() -> impl IntoView {
             <table class="dense">
                 <thead>
                     <tr>
-                        <th>{i18n.text(|t| t.timeline.name)}</th>
-                        <th class="of-lane">{i18n.text(|t| t.timeline.lane)}</th>
+                        <th>{i18n.text(|t| t.timeline().name)}</th>
+                        <th class="of-lane">{i18n.text(|t| t.timeline().lane)}</th>
                         {Column::ALL.map(head).into_iter().collect_view()}
                         <th class="num share">
-                            {i18n.text(|t| t.timeline.share)}
+                            {i18n.text(|t| t.timeline().share)}
                             <IconButton
                                 icon=IconName::Download
                                 size=12
-                                label=i18n.label(|t| t.timeline.save_totals)
+                                label=i18n.label(|t| t.timeline().save_totals)
                                 on_press=save
                             />
                         </th>

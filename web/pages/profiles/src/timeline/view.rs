@@ -1,15 +1,15 @@
-//! Visible stretch of time: zoom, pan, and its text in the address.
+//! Visible stretch of time: zoom and pan.
 
-/// Shortest visible stretch, nanoseconds.
-const LEAST_SPAN: f64 = 50.0;
-/// Share of a fitted stretch that is left free at each of its sides.
+/// Minimum visible stretch, ns.
+const MIN_SPAN: f64 = 50.0;
+/// Margin at each side of a fitted stretch, as a share of its length.
 const MARGIN: f64 = 0.05;
-/// Largest share of the view that a stretch that was stepped to fills.
-const MOST_SHARE: f64 = 0.8;
-/// Smallest share of the view that a stretch that was stepped to fills: below that it is zoomed in to.
-const LEAST_SHARE: f64 = 0.001;
+/// Maximum share of the view that a shown stretch fills.
+const MAX_SHARE: f64 = 0.8;
+/// Minimum share of the view that a shown stretch fills; the view zooms in to a shorter one.
+const MIN_SHARE: f64 = 0.001;
 
-/// A stretch of time in nanoseconds since the start of the session.
+/// A stretch of time, ns since the start of the session.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct View {
     pub(super) from: f64,
@@ -21,7 +21,7 @@ impl View {
     pub(super) fn whole(extent: f64) -> Self {
         Self {
             from: 0.0,
-            to: extent.max(LEAST_SPAN),
+            to: extent.max(MIN_SPAN),
         }
     }
 
@@ -42,8 +42,8 @@ impl View {
 
     /// The view scaled around a place in it, 0 to 1; factors above 1 show less.
     pub(super) fn zoomed(self, factor: f64, place: f64, extent: f64) -> Self {
-        let most = extent.max(LEAST_SPAN);
-        let span = (self.span() / factor).clamp(LEAST_SPAN.min(most), most);
+        let most = extent.max(MIN_SPAN);
+        let span = (self.span() / factor).clamp(MIN_SPAN.min(most), most);
         let at = self.from + place * self.span();
         let from = at - place * span;
         Self {
@@ -63,7 +63,7 @@ impl View {
         .inside(extent)
     }
 
-    /// The view later by a number of nanoseconds.
+    /// The view, later by a number of nanoseconds.
     pub(super) fn shifted(self, by: f64) -> Self {
         Self {
             from: self.from + by,
@@ -73,7 +73,7 @@ impl View {
 
     /// The view of a stretch with a margin.
     pub(super) fn fitting(from: f64, to: f64, extent: f64) -> Self {
-        let margin = ((to - from) * MARGIN).max(LEAST_SPAN / 2.0);
+        let margin = ((to - from) * MARGIN).max(MIN_SPAN / 2.0);
         Self {
             from: from - margin,
             to: to + margin,
@@ -81,18 +81,18 @@ impl View {
         .inside(extent)
     }
 
-    /// The view with a stretch in it: as it is if the stretch is in it and large enough to see, else with the stretch
-    /// in the middle.
+    /// The view, unchanged if a stretch is in it and large enough to see, else moved and zoomed to have the
+    /// stretch in the middle.
     pub(super) fn showing(self, from: f64, to: f64, extent: f64) -> Self {
         let length = to - from;
         let is_in = from >= self.from && to <= self.to;
-        if is_in && length >= self.span() * LEAST_SHARE {
+        if is_in && length >= self.span() * MIN_SHARE {
             return self;
         }
-        let span = if length > self.span() * MOST_SHARE {
-            length / MOST_SHARE
-        } else if length < self.span() * LEAST_SHARE {
-            (length / LEAST_SHARE).max(LEAST_SPAN).min(self.span())
+        let span = if length > self.span() * MAX_SHARE {
+            length / MAX_SHARE
+        } else if length < self.span() * MIN_SHARE {
+            (length / MIN_SHARE).max(MIN_SPAN).min(self.span())
         } else {
             self.span()
         };
@@ -104,13 +104,13 @@ impl View {
         .inside(extent)
     }
 
-    /// The view moved and shortened into the session.
+    /// The view clamped to the session.
     pub(super) fn inside(self, extent: f64) -> Self {
-        let extent = extent.max(LEAST_SPAN);
+        let extent = extent.max(MIN_SPAN);
         if !self.from.is_finite() || !self.to.is_finite() {
             return Self::whole(extent);
         }
-        let span = (self.to - self.from).clamp(LEAST_SPAN, extent);
+        let span = (self.to - self.from).clamp(MIN_SPAN, extent);
         let from = self.from.clamp(0.0, extent - span);
         Self {
             from,
@@ -153,7 +153,7 @@ mod tests {
             assert!((zoomed.time(250.0, 1_000.0) - at).abs() < 1e-6, "{factor}");
             assert!((zoomed.span() - view.span() / factor).abs() < 1e-6);
         }
-        assert!((zoomed_in(view).span() - LEAST_SPAN).abs() < 1e-6);
+        assert!((zoomed_in(view).span() - MIN_SPAN).abs() < 1e-6);
         assert_eq!(view.zoomed(1e-9, 0.25, EXTENT), View::whole(EXTENT));
     }
 

@@ -1,4 +1,4 @@
-//! One card: a tensor of all shown runs, asked for in one request, so that they share their bins.
+//! One card: a tensor of all shown runs. One request asks for all of them, because they share their bins.
 
 use std::sync::Arc;
 
@@ -27,10 +27,10 @@ use trainscope_web_kit::query::query;
 use trainscope_web_kit::run_colour::use_run_colours;
 use trainscope_web_kit::state::use_app_state;
 
-/// Colours between which the scale of a heat map is blended.
+/// Number of blends between the colours of a heat map's scale.
 const STOPS: u32 = 8;
 
-/// Maximum number of rows of each view: as many as are distinguishable.
+/// Maximum number of rows of each view: more are not distinguishable.
 const fn rows_of(view: View) -> usize {
     match view {
         View::Offset => 40,
@@ -40,7 +40,7 @@ const fn rows_of(view: View) -> usize {
     }
 }
 
-/// The series of a card: histograms, or statistics of a run that has no histogram of this name.
+/// The series of a card: histograms, or statistics of a run without a histogram of this name.
 fn series_of(settings: Settings, tag: &str) -> Vec<SeriesId> {
     let all = settings.browse.entry(tag).map(|entry| entry.series);
     let all = all.unwrap_or_default();
@@ -54,7 +54,7 @@ fn series_of(settings: Settings, tag: &str) -> Vec<SeriesId> {
     let mut series: Vec<SeriesId> = wanted.take(MAX_SERIES).cloned().collect();
     let runs: Vec<String> = series.iter().map(|id| id.run.clone()).collect();
     for id in &mut series {
-        // Histogram and statistics of one name were two lines.
+        // Counted again, without the statistics that were left out.
         let mine = runs.iter().filter(|run| **run == id.run).count();
         id.is_one_of_many = mine > 1 || id.rank > 0;
     }
@@ -152,7 +152,7 @@ pub(super) fn Card(settings: Settings, tag: String, is_in_view: Memo<bool>) -> i
         over: settings.over.get(),
         offset_secs: -60.0 * js_sys::Date::new_0().get_timezone_offset(),
     });
-    // Each run by itself, or all in one picture.
+    // One picture per run, or one for all.
     let divided = Memo::new(move |_| {
         let parts = parts.get();
         if matches!(drawn_view.get(), View::Offset | View::HeatMap) {
@@ -189,7 +189,7 @@ pub(super) fn Card(settings: Settings, tag: String, is_in_view: Memo<bool>) -> i
         }
     };
     let remark = move || {
-        let texts = i18n.texts().histograms;
+        let texts = i18n.texts().histograms();
         let answer = asking.answer.get()?;
         let has_values = !answer.edges.is_empty();
         let rows = || answer.series.iter().flatten().flat_map(|of| &of.rows);
@@ -218,7 +218,7 @@ pub(super) fn Card(settings: Settings, tag: String, is_in_view: Memo<bool>) -> i
     });
     let role = move || {
         let role = tag.with_value(|tag| settings.browse.entry(tag)?.role)?;
-        let texts = i18n.texts().histograms;
+        let texts = i18n.texts().histograms();
         Some(match role {
             trainscope_format::Role::Weight => texts.weights,
             trainscope_format::Role::Gradient => texts.gradients,
@@ -228,7 +228,7 @@ pub(super) fn Card(settings: Settings, tag: String, is_in_view: Memo<bool>) -> i
     };
     // Source of the drawing, and other kinds of data recorded under this tag.
     let sources = move || {
-        let texts = i18n.texts().histograms;
+        let texts = i18n.texts().histograms();
         let entry = tag.with_value(|tag| settings.browse.entry(tag))?;
         let has_statistics = entry.statistics > 0;
         let is_drawn = parts.with(|parts| parts.iter().any(Part::is_exponents));
@@ -247,16 +247,16 @@ pub(super) fn Card(settings: Settings, tag: String, is_in_view: Memo<bool>) -> i
     };
     let own_view = move || {
         settings.view.get().is_none().then(|| {
-            let texts = i18n.texts().histograms;
+            let texts = i18n.texts().histograms();
             let names = [
                 texts.offset,
                 texts.overlay,
                 texts.heat_map,
                 texts.percentiles,
             ];
-            let options = VIEWS.iter().zip(names).map(|((own, word), name)| {
+            let options = VIEWS.iter().zip(names).map(|((choice, word), name)| {
                 view! {
-                    <option value=*word selected=*own == view.get()>
+                    <option value=*word selected=*choice == view.get()>
                         {name}
                     </option>
                 }
@@ -283,7 +283,7 @@ pub(super) fn Card(settings: Settings, tag: String, is_in_view: Memo<bool>) -> i
         let all = divided.iter().zip(canvases.get_value());
         let panels = all.filter_map(|(parts, canvas)| {
             let names = parts.iter().map(|part| {
-                // Full name of the run: a picture may be opened elsewhere.
+                // Full name of the run: a saved picture may be opened elsewhere.
                 let (run, label) = (&part.id.run, part.id.label());
                 let more = label.strip_prefix(&part.id.name).unwrap_or_default();
                 (part.colour, format!("{run}{more}"))
@@ -322,7 +322,7 @@ pub(super) fn Card(settings: Settings, tag: String, is_in_view: Memo<bool>) -> i
                     <IconButton
                         icon=IconName::Download
                         size=12
-                        label=i18n.label(|t| t.scalars.download_png)
+                        label=i18n.label(|t| t.scalars().download_png)
                         on_press=save
                     />
                     <FullButton
@@ -366,7 +366,7 @@ fn Picture(
         spec(&answer, &parts.get(), look.get())
     });
     let label = Signal::derive(move || {
-        let texts = i18n.texts().histograms;
+        let texts = i18n.texts().histograms();
         let parts = parts.get();
         let rows = || parts.iter().flat_map(|part| &part.of.rows);
         let first = rows().map(|row| row.first_step).min().unwrap_or(0);
@@ -421,7 +421,7 @@ fn Picture(
         });
         (is_heat && greatest > 0.0).then(|| {
             let colours = palette.with(|palette| ramp(&palette.theme));
-            let title = i18n.texts().histograms.heat_scale;
+            let title = i18n.texts().histograms().heat_scale;
             view! {
                 <span class="heat-scale ink3" role="img" aria-label=title title=title>
                     "0 "
@@ -462,7 +462,7 @@ fn Picture(
     }
 }
 
-/// CSS gradient of the colours of a heat map, from no values in a bin to the fullest one.
+/// CSS gradient of a heat map's colours, from an empty bin to the fullest one.
 fn ramp(theme: &Theme) -> String {
     let stops = (0..=STOPS).map(|stop| {
         let Rgb(red, green, blue) =

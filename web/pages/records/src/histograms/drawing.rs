@@ -13,15 +13,14 @@ use trainscope_format::Kind;
 use super::settings::Over;
 use trainscope_web_kit::components::browse::SeriesId;
 
-/// One series with what it is called and drawn in.
+/// One series of a picture.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Part {
-    /// Identifier of the series.
     pub(super) id: SeriesId,
     /// Its rows.
     pub(super) of: Distribution,
     pub(super) colour: Rgb,
-    /// When its run began, for times since then.
+    /// Wall time of the first record of its run, in seconds since 1970; the origin of relative times.
     pub(super) start: Option<f64>,
 }
 
@@ -31,18 +30,18 @@ pub(super) struct Look {
     pub(super) view: View,
     /// Unit of the step axis.
     pub(super) over: Over,
-    /// Local time is that much ahead of UTC.
+    /// Offset of local time from UTC, positive to the east.
     pub(super) offset_secs: f64,
 }
 
 impl Part {
-    /// True if its bins are those of binary exponents, as statistics have them.
+    /// `true` if its bins are binary exponents, as in statistics.
     pub(super) fn is_exponents(&self) -> bool {
         self.id.kind == Kind::Statistics
     }
 }
 
-/// The view of an answer: one record of each series is a plain histogram in any view.
+/// The view of an answer. With one record per series it is a plain histogram, whatever was chosen.
 pub(super) fn view_of(chosen: View, answer: Option<&DistributionsAnswer>) -> View {
     let is_single = answer.is_some_and(|answer| {
         let mut series = answer.series.iter().flatten().peekable();
@@ -51,7 +50,7 @@ pub(super) fn view_of(chosen: View, answer: Option<&DistributionsAnswer>) -> Vie
     if is_single { View::Overlay } else { chosen }
 }
 
-/// Puts rows in the order of their axis: clocks may go back, columns may not.
+/// Sorts rows along their axis: clocks may go back, columns may not.
 pub(super) fn in_order(of: &mut Distribution, over: Over) {
     if over != Over::Step {
         of.rows
@@ -83,7 +82,7 @@ pub(super) fn spec(answer: &DistributionsAnswer, parts: &[Part], look: Look) -> 
                 since: match look.over {
                     _ if row.records < 2 => String::new(),
                     Over::Step => label::step(row.first_step),
-                    // Of a row only its last moment is known.
+                    // Only the last time of a row is known.
                     Over::Relative | Over::Wall => "…".to_owned(),
                 },
             })

@@ -11,11 +11,11 @@ use trainscope_web_kit::format;
 use trainscope_web_kit::i18n::use_i18n;
 use trainscope_web_kit::prelude::*;
 
-/// Pixels between the pointer and the read-out, and its width before it was laid out.
+/// Pixels between the pointer and the read-out, and its width before the first layout.
 const BESIDE: f64 = 16.0;
 const WIDTH: f64 = 190.0;
 
-/// The read-out; `across` is how wide the picture is.
+/// The read-out; `across` is the width of the picture in CSS pixels.
 #[component]
 #[expect(
     clippy::needless_pass_by_value,
@@ -29,8 +29,8 @@ pub(super) fn ReadOut(
     across: f64,
 ) -> impl IntoView {
     let i18n = use_i18n();
-    // Made anew with every move of the pointer.
-    let texts = untrack(|| i18n.texts().histograms);
+    // Created again with each move of the pointer.
+    let texts = untrack(|| i18n.texts().histograms());
     let found = parts.get(hit.stack).and_then(|part| {
         let row = part.of.rows.get(hit.row)?;
         Some((part, row))
@@ -71,7 +71,7 @@ pub(super) fn ReadOut(
     } else {
         let names = ["min", "p5", "p25", "p50", "p75", "p95", "max"];
         for (name, value) in names.into_iter().zip(&row.percentiles) {
-            // Within an exponent values are taken as spread evenly; the ends are recorded.
+            // Percentiles assume evenly spread values within an exponent; minimum and maximum are recorded.
             let is_estimate = part.is_exponents() && name.starts_with('p');
             let about = if is_estimate { "≈ " } else { "" };
             lines.push((
@@ -126,7 +126,7 @@ pub(super) fn ReadOut(
     .into_any()
 }
 
-/// Whole numbers as such; shares of bins with a decimal.
+/// Whole numbers without decimals, shares of bins with one.
 fn count_text(count: f64) -> String {
     if (count - count.round()).abs() < 0.05 {
         label::fixed(count, 0)

@@ -7,10 +7,10 @@ use trainscope_web_kit::components::browse::Browse;
 use trainscope_web_kit::prelude::*;
 use trainscope_web_kit::url_state::History;
 
-/// Fewest and most bins of the slider.
+/// Minimum and maximum of the slider.
 pub(super) const BINS: (usize, usize) = (10, 200);
 
-/// The pictures, with their words in the address.
+/// The views, with their keywords in the address.
 pub(super) const VIEWS: [(View, &str); 4] = [
     (View::Offset, "offset"),
     (View::Overlay, "overlay"),
@@ -18,10 +18,10 @@ pub(super) const VIEWS: [(View, &str); 4] = [
     (View::Percentiles, "percentiles"),
 ];
 
-/// Instead of a picture: each card has its own.
+/// Keyword of the address: a separate view for each card.
 const OWN: &str = "own";
 
-/// Spacings of bins, with their words in the address.
+/// Spacings of bins, with their keywords in the address.
 const SPACINGS: [(Spacing, &str); 3] = [
     (Spacing::Auto, "auto"),
     (Spacing::Linear, "linear"),
@@ -50,21 +50,19 @@ const OVERS: [(Over, &str); 3] = [
 pub(super) struct Settings {
     /// Runs and tags.
     pub(super) browse: Browse,
-    /// View common to all cards; `None` if each has its own.
+    /// View of all cards; `None` if each has a separate one.
     pub(super) view: Memo<Option<View>>,
-    /// Tags whose cards have another one than the first if each has its own.
+    /// Tags of the cards whose view is not the default, used if each card has a separate one.
     own_views: Memo<Vec<(View, String)>>,
-    /// Spacing of bins.
     pub(super) spacing: Memo<Spacing>,
-    /// Unit of the step axis.
     pub(super) over: Memo<Over>,
-    /// Number of bins; follows the slider at once, the address once it is let go.
+    /// Number of bins. Follows the slider at once; the address is written when the slider is released.
     pub(super) bins: RwSignal<usize>,
-    /// The chosen range of steps.
+    /// Chosen range of steps; `None` for all.
     pub(super) range: Memo<Option<(i64, i64)>>,
     /// First and last step of all tags.
     pub(super) whole: Memo<(i64, i64)>,
-    /// The tag whose card has the page for itself.
+    /// Tag of the card that fills the page.
     pub(super) full: Memo<Option<String>>,
 }
 
@@ -100,7 +98,7 @@ impl Settings {
         settings
     }
 
-    /// `true` if each run has a picture of its own, or may have; reactive.
+    /// `true` if each run has, or may have, a separate picture; reactive.
     pub(super) fn is_divided(self) -> bool {
         !matches!(self.view.get(), Some(View::Overlay | View::Percentiles))
     }
@@ -108,19 +106,19 @@ impl Settings {
     /// The picture of a card; reactive.
     pub(super) fn view_of(self, tag: &str) -> View {
         self.view.get().unwrap_or_else(|| {
-            self.own_views.with(|own| {
-                let found = own.iter().find(|(_, of)| of == tag);
+            self.own_views.with(|views| {
+                let found = views.iter().find(|(_, of)| of == tag);
                 found.map_or_else(View::default, |(view, _)| *view)
             })
         })
     }
 
-    /// Chooses the picture of all cards, or that each has its own.
+    /// Chooses the view of all cards; `None` lets each have a separate one.
     pub(super) fn set_view(self, view: Option<View>) {
         self.set("view", view.map_or(Some(OWN), |view| word(view, &VIEWS)));
     }
 
-    /// Chooses the picture of a card that has its own.
+    /// Chooses the view of a single card.
     pub(super) fn set_view_of(self, tag: &str, view: View) {
         let mut views = self.own_views.get_untracked();
         views.retain(|(_, of)| of != tag);
@@ -132,12 +130,11 @@ impl Settings {
         self.set("views", Some(&*text).filter(|text| !text.is_empty()));
     }
 
-    /// Chooses how bins are spaced.
     pub(super) fn set_spacing(self, spacing: Spacing) {
         self.set("spacing", word(spacing, &SPACINGS));
     }
 
-    /// Chooses what the axis of steps counts.
+    /// Chooses the unit of the step axis.
     pub(super) fn set_over(self, over: Over) {
         self.set("x", word(over, &OVERS));
     }
@@ -150,13 +147,13 @@ impl Settings {
         self.browse.url.set(&changes, History::Replace);
     }
 
-    /// Chooses a range of steps, or all.
+    /// Chooses a range of steps; `None` for all.
     pub(super) fn set_range(self, range: Option<(i64, i64)>) {
         let text = range.map(range_text);
         self.set("steps", text.as_deref());
     }
 
-    /// Gives one card the page, or takes it back.
+    /// Fills the page with one card; `None` returns to all cards.
     pub(super) fn set_full(self, tag: Option<&str>) {
         self.set("full", tag);
     }
@@ -166,7 +163,7 @@ impl Settings {
     }
 }
 
-/// Value of a keyword of the address; the first one if it is unknown.
+/// Value of a keyword of the address; the first one for an unknown keyword.
 fn chosen<T>(browse: Browse, key: &'static str, all: &'static [(T, &'static str)]) -> Memo<T>
 where
     T: Copy + Default + PartialEq + Send + Sync + 'static,
@@ -180,13 +177,13 @@ where
     })
 }
 
-/// The word of a value; none for the first of all.
+/// Keyword of a value; `None` for the first one, the default.
 fn word<T: Copy + PartialEq>(value: T, all: &'static [(T, &'static str)]) -> Option<&'static str> {
     let found = all.iter().skip(1).find(|(known, _)| *known == value);
     found.map(|(_, word)| *word)
 }
 
-/// A picture and a tag a line.
+/// Lines like `heat layer1/weight`: a view and a tag.
 fn parse_views(text: &str) -> Vec<(View, String)> {
     let view = |line: &str| {
         let (word, tag) = line.split_once(' ')?;
@@ -209,7 +206,7 @@ fn parse_range(text: &str) -> Option<(i64, i64)> {
     (from <= to).then_some((from, to))
 }
 
-/// The same as text.
+/// Text like `100:200`; open ends are empty.
 fn range_text((from, to): (i64, i64)) -> String {
     let end = |step: i64, open: i64| {
         if step == open {

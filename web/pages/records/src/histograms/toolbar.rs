@@ -15,12 +15,12 @@ pub(super) fn Toolbar(settings: Settings) -> impl IntoView {
     let i18n = use_i18n();
     let browse = settings.browse;
     let word = move |word: fn(&HistogramsTexts) -> &'static str| {
-        Signal::derive(move || word(i18n.texts().histograms).to_owned())
+        Signal::derive(move || word(i18n.texts().histograms()).to_owned())
     };
     let axis = move |word: fn(&ScalarsTexts) -> &'static str| {
-        Signal::derive(move || word(&i18n.texts().scalars).to_owned())
+        Signal::derive(move || word(i18n.texts().scalars()).to_owned())
     };
-    // Numbers stand for the choices, so that all controls are of one type.
+    // Choices are numbers here, because all controls share one type.
     let options = |labels: Vec<Signal<String>>| {
         let numbered = labels.into_iter().enumerate();
         numbered
@@ -99,7 +99,7 @@ pub(super) fn Toolbar(settings: Settings) -> impl IntoView {
                 }
             />
             <label class="ctl">
-                {i18n.text(|t| t.histograms.bins)}
+                {i18n.text(|t| t.histograms().bins)}
                 <input
                     type="range"
                     class="range"
@@ -140,7 +140,7 @@ pub(super) fn Toolbar(settings: Settings) -> impl IntoView {
                 <select
                     class="field"
                     name="role"
-                    aria-label=i18n.text(|t| t.histograms.role)
+                    aria-label=i18n.text(|t| t.histograms().role)
                     prop:value=move || role().to_string()
                     on:change=move |event| {
                         let at = event_target_value(&event).parse::<usize>().unwrap_or(0);

@@ -21,11 +21,11 @@ pub(super) fn Cuts() -> impl IntoView {
     let i18n = use_i18n();
     let palette = use_palette();
     let figure = Memo::new(move |_| {
-        let texts = i18n.texts().landscape;
+        let texts = i18n.texts().landscape();
         let theme = palette.with(|palette| (palette.theme.ink, palette.theme.edge));
-        let own = model.own();
+        let view = model.landscape();
         let scale = model.scale.get();
-        figure(own.as_deref(), scale, theme, texts)
+        figure(view.as_deref(), scale, theme, texts)
     });
     let nothing = ChartEvents {
         hover: Callback::new(|_| ()),
@@ -33,9 +33,9 @@ pub(super) fn Cuts() -> impl IntoView {
         view: Callback::new(|_| ()),
         fit: Callback::new(|()| ()),
     };
-    let label = Signal::derive(move || i18n.texts().landscape.cuts.to_owned());
+    let label = Signal::derive(move || i18n.texts().landscape().cuts.to_owned());
     let legend = move || {
-        let [first, second] = i18n.texts().landscape.directions;
+        let [first, second] = i18n.texts().landscape().directions;
         view! {
             <span>
                 <i class="sw ink-line"></i>
@@ -64,7 +64,7 @@ pub(super) fn Cuts() -> impl IntoView {
 }
 
 fn figure(
-    own: Option<&LandscapeView>,
+    view: Option<&LandscapeView>,
     scale: LossScale,
     (ink, edge): (Rgb, Rgb),
     texts: &LandscapeTexts,
@@ -82,11 +82,11 @@ fn figure(
             ..Line::default()
         }
     };
-    let lines = own.and_then(|own| {
-        let (end, _) = own.figures.end?;
+    let lines = view.and_then(|view| {
+        let (end, _) = view.figures.end?;
         Some(vec![
-            line(edge, own.surface.cut_along_y(end), end.1),
-            line(ink, own.surface.cut_along_x(end), end.0),
+            line(edge, view.surface.cut_along_y(end), end.1),
+            line(ink, view.surface.cut_along_x(end), end.0),
         ])
     });
     let lines = lines.unwrap_or_default();
@@ -94,7 +94,7 @@ fn figure(
     let x = places.fold((0.0, 0.0), |(low, high), at| {
         (f64::min(low, at), f64::max(high, at))
     });
-    let limit = own.and_then(|own| own.figures.limit);
+    let limit = view.and_then(|view| view.figures.limit);
     let limits = limit.map(|value| LimitLine {
         value,
         text: texts.limit.to_owned(),

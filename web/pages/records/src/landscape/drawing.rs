@@ -13,26 +13,26 @@ use super::load::LandscapeView;
 use trainscope_web_kit::format;
 use trainscope_web_kit::i18n::LandscapeTexts;
 
-/// Points of a path on the surface between two recorded states.
+/// Number of points of a path on the surface between two recorded states.
 const PIECES: u32 = 12;
 
 /// Choices that all pictures share.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Look {
-    /// Least and greatest loss of all landscapes; `None` if none is finite.
+    /// Minimum and maximum loss of all landscapes; `None` without a finite one.
     pub(super) range: Option<(f64, f64)>,
     pub(super) scale: LossScale,
     pub(super) is_equal: bool,
     pub(super) has_lines: bool,
 }
 
-/// Least and greatest finite loss of several landscapes.
+/// Minimum and maximum finite loss of several landscapes.
 pub(super) fn range(shown: &[(String, Arc<LandscapeView>)]) -> Option<(f64, f64)> {
-    let ranges = shown.iter().filter_map(|(_, own)| own.surface.range());
-    ranges.reduce(|all, own| (all.0.min(own.0), all.1.max(own.1)))
+    let ranges = shown.iter().filter_map(|(_, view)| view.surface.range());
+    ranges.reduce(|all, range| (all.0.min(range.0), all.1.max(range.1)))
 }
 
-/// `true` if two records say that they are of the same plane.
+/// `true` if two records name the same plane.
 pub(super) fn is_same_plane(one: &Landscape, other: &Landscape) -> bool {
     !one.plane.is_empty() && one.plane == other.plane
 }
@@ -46,9 +46,9 @@ pub(super) fn extent(shown: &LandscapeView) -> ((f64, f64), (f64, f64)) {
     (ends(shown.surface.x()), ends(shown.surface.y()))
 }
 
-/// The map of a landscape with the paths of trainings in its plane, the first of which is its own.
+/// The map of a landscape with the paths of the trainings in its plane; the first is the training of the landscape.
 pub(super) fn map(
-    own: &LandscapeView,
+    view: &LandscapeView,
     paths: &[(Rgb, &LandscapeView)],
     look: Look,
     mark: Option<Point>,
@@ -57,22 +57,22 @@ pub(super) fn map(
     let levels = look
         .range
         .map_or_else(Vec::new, |range| levels(range, look.scale));
-    let found = contours(&own.surface, &levels);
-    let limit = own.figures.limit.map(|limit| {
-        let lines = contours(&own.surface, &[limit]).lines;
+    let found = contours(&view.surface, &levels);
+    let limit = view.figures.limit.map(|limit| {
+        let lines = contours(&view.surface, &[limit]).lines;
         (
             texts.limit.to_owned(),
             lines.into_iter().flatten().collect(),
         )
     });
     let share = |axis: usize| {
-        own.landscape
+        view.landscape
             .variance
             .get(axis)
             .copied()
             .map(format::percent)
     };
-    let (x, y) = extent(own);
+    let (x, y) = extent(view);
     Map {
         x,
         y,
@@ -87,7 +87,7 @@ pub(super) fn map(
         gaps: found.gaps,
         paths: paths
             .iter()
-            .map(|(colour, own)| path(*colour, own))
+            .map(|(colour, view)| path(*colour, view))
             .collect(),
         key: look
             .range
@@ -96,32 +96,32 @@ pub(super) fn map(
     }
 }
 
-fn path(colour: Rgb, own: &LandscapeView) -> Path {
-    let states = path_of(&own.landscape).into_iter().enumerate();
+fn path(colour: Rgb, view: &LandscapeView) -> Path {
+    let states = path_of(&view.landscape).into_iter().enumerate();
     let states = states.map(|(index, (at, _))| {
-        let interval = own.landscape.intervals.get(index);
+        let interval = view.landscape.intervals.get(index);
         (
             at,
             interval
-                .map(|own| format::integer(*own))
+                .map(|interval| format::integer(*interval))
                 .unwrap_or_default(),
         )
     });
     Path {
         colour,
         states: states.collect(),
-        end: own.figures.end.map(|end| end.0),
+        end: view.figures.end.map(|end| end.0),
     }
 }
 
 /// The perspective view of a landscape with the paths of trainings in its plane.
 pub(super) fn relief(
-    own: &LandscapeView,
+    view: &LandscapeView,
     paths: &[(Rgb, &LandscapeView)],
     look: Look,
     eye: (f64, f64),
 ) -> Relief {
-    let (x, y) = extent(own);
+    let (x, y) = extent(view);
     let spans = (x.1 - x.0, y.1 - y.0);
     let longest = spans.0.max(spans.1);
     let place = |at: f64, axis: (f64, f64), span: f64| {
@@ -137,13 +137,13 @@ pub(super) fn relief(
         let ends = of.figures.end.map(|end| end.0);
         let mut states: Vec<Point> = path_of(&of.landscape)
             .into_iter()
-            .map(|own| own.0)
+            .map(|state| state.0)
             .collect();
         if states.is_empty() {
             states.extend(ends);
         }
         let points = between(&states).into_iter().map(|at| {
-            let loss = own.surface.at(at).unwrap_or(f64::NAN);
+            let loss = view.surface.at(at).unwrap_or(f64::NAN);
             (
                 place(at.0, x, spans.0),
                 place(at.1, y, spans.1),
@@ -156,19 +156,19 @@ pub(super) fn relief(
         }
     });
     Relief {
-        columns: own
+        columns: view
             .surface
             .x()
             .iter()
             .map(|at| place(*at, x, spans.0))
             .collect(),
-        rows: own
+        rows: view
             .surface
             .y()
             .iter()
             .map(|at| place(*at, y, spans.1))
             .collect(),
-        heights: own.surface.z().iter().map(|loss| height(*loss)).collect(),
+        heights: view.surface.z().iter().map(|loss| height(*loss)).collect(),
         bands: look
             .range
             .map_or(1, |range| levels(range, look.scale).len() + 1),

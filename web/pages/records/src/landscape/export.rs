@@ -1,4 +1,4 @@
-//! Downloads: the picture that is shown as SVG or PNG, the surface and the path as CSV.
+//! Downloads: the displayed picture as SVG or PNG, the surface and the path as CSV.
 
 use std::fmt::Write as _;
 
@@ -31,7 +31,7 @@ pub(super) fn Downloads() -> impl IntoView {
         }
     });
     let name = move |extension: &str| file_of(&model, extension);
-    // Owner of the page: the functions that draw look up colours and texts there.
+    // Owner of the page: the drawing functions look up colours and texts there.
     let owner = Owner::current();
     let drawn = move || {
         let draw = || untrack(|| picture.run(()));
@@ -44,14 +44,14 @@ pub(super) fn Downloads() -> impl IntoView {
     view! {
         <Popover
             is_open
-            label=i18n.label(|t| t.landscape.download)
+            label=i18n.label(|t| t.landscape().download)
             panel_class="popover card-menu"
             role="menu"
             face=ViewFn::from(|| fixed_icon(IconName::Download, 14))
         >
             <MenuItem
                 icon=IconName::Download
-                label=i18n.label(|t| t.landscape.files[0])
+                label=i18n.label(|t| t.landscape().files[0])
                 on_press=move || {
                     download(&drawn.run(()), "image/svg+xml", &name("svg"));
                     close();
@@ -59,7 +59,7 @@ pub(super) fn Downloads() -> impl IntoView {
             />
             <MenuItem
                 icon=IconName::Download
-                label=i18n.label(|t| t.landscape.files[1])
+                label=i18n.label(|t| t.landscape().files[1])
                 on_press=move || {
                     download_png(&drawn.run(()), name("png"));
                     close();
@@ -67,20 +67,20 @@ pub(super) fn Downloads() -> impl IntoView {
             />
             <MenuItem
                 icon=IconName::Download
-                label=i18n.label(|t| t.landscape.files[2])
+                label=i18n.label(|t| t.landscape().files[2])
                 on_press=move || {
-                    if let Some(own) = untrack(|| model.own()) {
-                        download(&surface_csv(&own), "text/csv", &name("csv"));
+                    if let Some(view) = untrack(|| model.landscape()) {
+                        download(&surface_csv(&view), "text/csv", &name("csv"));
                     }
                     close();
                 }
             />
             <MenuItem
                 icon=IconName::Download
-                label=i18n.label(|t| t.landscape.files[3])
+                label=i18n.label(|t| t.landscape().files[3])
                 on_press=move || {
-                    if let Some(own) = untrack(|| model.own()) {
-                        download(&path_csv(&own), "text/csv", &name("path.csv"));
+                    if let Some(view) = untrack(|| model.landscape()) {
+                        download(&path_csv(&view), "text/csv", &name("path.csv"));
                     }
                     close();
                 }
@@ -91,14 +91,15 @@ pub(super) fn Downloads() -> impl IntoView {
 
 fn file_of(model: &Model, extension: &str) -> String {
     let run = model.run.get_untracked();
-    let chosen = untrack(|| model.with_own(|own| own.chosen.clone())).unwrap_or_default();
+    let chosen =
+        untrack(|| model.with_own(|landscapes| landscapes.chosen.clone())).unwrap_or_default();
     format!(
         "{}.{extension}",
         file_name(&format!("{run}-landscape-{chosen}"))
     )
 }
 
-/// A number that reads back exactly.
+/// Text that reads back as exactly this number.
 fn number(value: f64) -> String {
     if value.is_nan() {
         "NaN".to_owned()
@@ -109,13 +110,13 @@ fn number(value: f64) -> String {
     }
 }
 
-/// A row for each point of the surface.
-fn surface_csv(own: &LandscapeView) -> String {
+/// CSV with a row for each point of the surface.
+fn surface_csv(view: &LandscapeView) -> String {
     let mut text = "x,y,z\r\n".to_owned();
-    let columns = own.surface.x().len().max(1);
-    for (row, losses) in own.surface.z().chunks(columns).enumerate() {
-        let y = own.surface.y().get(row).copied().unwrap_or(f64::NAN);
-        for (x, loss) in own.surface.x().iter().zip(losses) {
+    let columns = view.surface.x().len().max(1);
+    for (row, losses) in view.surface.z().chunks(columns).enumerate() {
+        let y = view.surface.y().get(row).copied().unwrap_or(f64::NAN);
+        for (x, loss) in view.surface.x().iter().zip(losses) {
             // Writing to a String does not fail.
             let _ignored = write!(text, "{},{},{}\r\n", number(*x), number(y), number(*loss));
         }
@@ -123,11 +124,11 @@ fn surface_csv(own: &LandscapeView) -> String {
     text
 }
 
-/// A row for each recorded state.
-fn path_csv(own: &LandscapeView) -> String {
+/// CSV with a row for each recorded state.
+fn path_csv(view: &LandscapeView) -> String {
     let mut text = "interval,step,x,y,z,training_loss\r\n".to_owned();
-    let maybe = |value: Option<i64>| value.map(|own| own.to_string()).unwrap_or_default();
-    for saved in &own.figures.saved {
+    let maybe = |value: Option<i64>| value.map(|number| number.to_string()).unwrap_or_default();
+    for saved in &view.figures.saved {
         let _ignored = write!(
             text,
             "{},{},{},{},{},{}\r\n",

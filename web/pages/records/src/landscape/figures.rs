@@ -9,7 +9,7 @@ use trainscope_web_kit::i18n::{LandscapeTexts, use_i18n};
 use trainscope_web_kit::prelude::*;
 use trainscope_web_kit::state::use_app_state;
 
-/// Maximum number of runs in the table: more have no room beside the map.
+/// Maximum number of runs in the table: more do not fit next to the map.
 const COLUMNS: usize = 3;
 
 /// Figures, a column for each run.
@@ -19,7 +19,7 @@ pub(super) fn FiguresTable() -> impl IntoView {
     let state = use_app_state();
     let i18n = use_i18n();
     let content = move || {
-        let texts = i18n.texts().landscape;
+        let texts = i18n.texts().landscape();
         let shown: Vec<_> = model.shown.get().into_iter().take(COLUMNS).collect();
         let heads = shown.iter().map(|(run, _)| {
             view! {
@@ -31,7 +31,7 @@ pub(super) fn FiguresTable() -> impl IntoView {
         let heads = heads.collect_view();
         let columns: Vec<[String; 7]> = shown
             .iter()
-            .map(|(_, own)| cells(&own.figures, texts))
+            .map(|(_, view)| cells(&view.figures, texts))
             .collect();
         let rows = texts.rows.iter().enumerate().map(|(row, name)| {
             let explain = match row {
@@ -64,7 +64,7 @@ pub(super) fn FiguresTable() -> impl IntoView {
     view! { <div>{content}</div> }
 }
 
-/// The cells of a run, in the order of the rows; an en dash for what is not known.
+/// The cells of a run, in the order of the rows; an en dash for missing values.
 fn cells(figures: &Figures, texts: &LandscapeTexts) -> [String; 7] {
     let maybe = |value: Option<f64>| value.map_or_else(|| "–".to_owned(), brief);
     let (nan, infinite) = figures.not_finite;
@@ -85,20 +85,20 @@ fn cells(figures: &Figures, texts: &LandscapeTexts) -> [String; 7] {
     ]
 }
 
-/// The recorded states of the page's run: loss in the plane beside that of the training.
+/// The recorded states of the page's run: loss in the plane next to that of the training.
 #[component]
 pub(super) fn SavedTable() -> impl IntoView {
     let model = use_model();
     let i18n = use_i18n();
     let content = move || {
-        let texts = i18n.texts().landscape;
-        let own = model.own()?;
-        if own.figures.saved.is_empty() {
+        let texts = i18n.texts().landscape();
+        let view = model.landscape()?;
+        if view.figures.saved.is_empty() {
             return None;
         }
-        let is_epoch = own.landscape.unit == "epoch";
+        let is_epoch = view.landscape.unit == "epoch";
         let unit = texts.units[usize::from(!is_epoch)];
-        let rows = own.figures.saved.iter().map(|saved| {
+        let rows = view.figures.saved.iter().map(|saved| {
             let step = saved.step.filter(|_| is_epoch).map(texts.step);
             let interval = saved
                 .interval

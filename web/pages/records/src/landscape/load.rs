@@ -15,15 +15,15 @@ use trainscope_format::{Kind, Landscape};
 
 use trainscope_web_kit::client::{self, ClientError};
 
-/// Points of a curve in one request; of a longer one each step is asked for by itself.
+/// Maximum number of points of a curve in one request. Steps of longer curves are requested one by one.
 const CURVE_POINTS: usize = 100_000;
-/// Maximum number of steps that are asked for one by one.
+/// Maximum number of steps that are requested one by one.
 const MAX_STEPS: usize = 64;
 
 /// Key of an answer: runs, chosen landscape, chosen step.
 pub(super) type Request = (Vec<String>, Option<String>, Option<i64>);
 
-/// A landscape of a run that can be chosen.
+/// A selectable landscape of a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Choice {
     /// Name in the address: `1-4`, `end`, or the tag.
@@ -33,7 +33,7 @@ pub(super) struct Choice {
     writer: Option<String>,
 }
 
-/// A landscape with everything that is derived from it.
+/// A landscape with all data derived from it.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct LandscapeView {
     pub(super) landscape: Landscape,
@@ -42,12 +42,12 @@ pub(super) struct LandscapeView {
     pub(super) conclusion: Conclusion,
 }
 
-/// Reason why there is no landscape to show.
+/// Reason for a missing landscape.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Absence {
     /// None was recorded, or none of this name.
     Nothing,
-    /// No surface, numbers that disagree, axes that are not ascending: 0 to 2.
+    /// No surface (0), sizes that disagree (1), axes that do not ascend (2).
     Unfit(u8),
 }
 
@@ -63,11 +63,11 @@ pub(super) struct RunLandscapes {
     /// The step of the record.
     pub(super) step: Option<i64>,
     pub(super) shown: Result<Arc<LandscapeView>, Absence>,
-    /// Settings that were written beside the records.
+    /// Settings that were written next to the records.
     pub(super) settings: LandscapeSettingsAnswer,
 }
 
-/// The landscapes of runs: of the first the chosen one or its first, of the others that of the same name.
+/// Loads one landscape per run: the chosen or first one of the first run, and those of the same name of the others.
 pub(super) async fn load((runs, which, step): Request) -> Result<Vec<RunLandscapes>, ClientError> {
     let lists = client::tags(&TagsRequest { runs: runs.clone() })
         .await?
@@ -80,18 +80,20 @@ pub(super) async fn load((runs, which, step): Request) -> Result<Vec<RunLandscap
             Some(first) => Some(first.chosen.clone()),
             None => which.clone(),
         };
-        let named = choices.iter().find(|own| Some(&own.name) == name.as_ref());
+        let named = choices
+            .iter()
+            .find(|choice| Some(&choice.name) == name.as_ref());
         let choice = if all.is_empty() {
             named.or_else(|| choices.first()).cloned()
         } else {
             named.cloned()
         };
-        let mut own = RunLandscapes {
+        let mut landscapes = RunLandscapes {
             run,
             choices,
             chosen: choice
                 .as_ref()
-                .map(|own| own.name.clone())
+                .map(|choice| choice.name.clone())
                 .unwrap_or_default(),
             steps: Vec::new(),
             step: None,
@@ -99,18 +101,18 @@ pub(super) async fn load((runs, which, step): Request) -> Result<Vec<RunLandscap
             settings: LandscapeSettingsAnswer::default(),
         };
         if all.is_empty() && choice.is_some() {
-            own.settings = client::landscape_settings(&own.run).await?;
+            landscapes.settings = client::landscape_settings(&landscapes.run).await?;
         }
         if let Some(choice) = choice {
-            own.fill(&choice, step, &tags).await?;
+            landscapes.fill(&choice, step, &tags).await?;
         }
-        all.push(own);
+        all.push(landscapes);
     }
     Ok(all)
 }
 
 impl RunLandscapes {
-    /// Loads the record at a step, else the last one.
+    /// Loads the record at a step, otherwise the last one.
     async fn fill(
         &mut self,
         choice: &Choice,
@@ -142,7 +144,12 @@ impl RunLandscapes {
             Err(UnfitSurface::Axes) => Err(Absence::Unfit(2)),
             Ok(surface) => {
                 let losses = training_losses(&self.run, tags, &landscape).await?;
-                let at = |step: i64| losses.iter().find(|own| own.0 == step).map(|own| own.1);
+                let at = |step: i64| {
+                    losses
+                        .iter()
+                        .find(|(recorded, _)| *recorded == step)
+                        .map(|(_, loss)| *loss)
+                };
                 let figures = figures(&landscape, &surface, at);
                 Ok(Arc::new(LandscapeView {
                     conclusion: conclusion(&landscape, &figures),
@@ -170,7 +177,7 @@ fn choices(tags: &TagList) -> Vec<Choice> {
             None if is_end(&tag.tag) && ends == 1 => "end".to_owned(),
             None => tag.tag.clone(),
         };
-        // Of several ranks or writers.
+        // Several ranks or writers may have one name.
         if all.iter().any(|other| other.name == name) {
             name = format!("{name} · {}", all.len() + 1);
         }
@@ -241,7 +248,10 @@ mod tests {
             tags: tags.collect(),
             cut: false,
         };
-        choices(&list).into_iter().map(|own| own.name).collect()
+        choices(&list)
+            .into_iter()
+            .map(|choice| choice.name)
+            .collect()
     }
 
     #[test]

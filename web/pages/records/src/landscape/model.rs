@@ -22,10 +22,10 @@ const LINES: &str = "contours";
 const AT: &str = "at";
 const ALSO: &str = "also";
 
-/// First direction of view: from the right, a third above the ground.
+/// Initial direction of view, radians: from the right, a third above the ground.
 const YAW: f64 = -0.62;
 const PITCH: f64 = 0.62;
-/// Range of the height of the eye: below, the surface hides itself.
+/// Range of the height of the eye, radians: below it, the surface hides itself.
 const PITCHES: (f64, f64) = (0.1, FRAC_PI_2);
 /// Turn for a pixel of a drag, and for a key, radians.
 const PER_PIXEL: f64 = 0.01;
@@ -41,9 +41,9 @@ pub(super) struct Model {
     /// Other runs.
     pub(super) also: Memo<Vec<String>>,
     pub(super) load: Query<Vec<RunLandscapes>>,
-    /// Runs with a landscape, the first is that of the page.
+    /// Runs with a landscape; the first is the run of the page.
     pub(super) shown: Memo<Vec<(String, Arc<LandscapeView>)>>,
-    /// Least and greatest loss of all of them.
+    /// Minimum and maximum loss of all shown landscapes.
     pub(super) range: Memo<Option<(f64, f64)>>,
     pub(super) scale: Memo<LossScale>,
     /// `true` if all losses are above 0.
@@ -87,9 +87,9 @@ impl Model {
             .again_with_runs(all);
         let shown = Memo::new(move |_| {
             let answer = load.answer.get().unwrap_or_default();
-            let shown = answer.iter().filter_map(|own| {
-                let shown = own.shown.as_ref().ok()?;
-                Some((own.run.clone(), Arc::clone(shown)))
+            let shown = answer.iter().filter_map(|landscapes| {
+                let shown = landscapes.shown.as_ref().ok()?;
+                Some((landscapes.run.clone(), Arc::clone(shown)))
             });
             shown.collect::<Vec<_>>()
         });
@@ -123,7 +123,7 @@ impl Model {
                 // Directions of a recorded length have a common unit.
                 _ => shown.with(|shown| {
                     let first = shown.first();
-                    first.is_some_and(|(_, own)| !own.landscape.normalisation.is_empty())
+                    first.is_some_and(|(_, first)| !first.landscape.normalisation.is_empty())
                 }),
             }),
             has_lines: Memo::new(move |_| lines.get().as_deref() != Some("0")),
@@ -139,16 +139,16 @@ impl Model {
         model
     }
 
-    /// The run of the page with its answer; reactive.
+    /// Calls `of` with the answer for the page's run; `None` before the answer; reactive.
     pub(super) fn with_own<T>(self, of: impl FnOnce(&RunLandscapes) -> T) -> Option<T> {
         let answer = self.load.answer.get()?;
         answer.first().map(of)
     }
 
-    /// The landscape of the page's own run; reactive.
-    pub(super) fn own(self) -> Option<Arc<LandscapeView>> {
+    /// The landscape of the page's run; reactive.
+    pub(super) fn landscape(self) -> Option<Arc<LandscapeView>> {
         self.shown
-            .with(|shown| shown.first().map(|own| Arc::clone(&own.1)))
+            .with(|shown| shown.first().map(|first| Arc::clone(&first.1)))
     }
 
     pub(super) fn choose(self, name: &str) {
@@ -214,12 +214,13 @@ impl Model {
 
     /// Shows the landscape `by` places further; `true` if there is one.
     fn next(self, by: isize) -> bool {
-        let next = self.with_own(|own| {
-            let at = own
+        let next = self.with_own(|landscapes| {
+            let at = landscapes
                 .choices
                 .iter()
-                .position(|other| other.name == own.chosen)?;
-            own.choices
+                .position(|other| other.name == landscapes.chosen)?;
+            landscapes
+                .choices
                 .get(at.checked_add_signed(by)?)
                 .map(|next| next.name.clone())
         });

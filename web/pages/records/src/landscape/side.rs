@@ -16,7 +16,7 @@ pub(super) fn Side() -> impl IntoView {
     let model = use_model();
     let i18n = use_i18n();
     let title = move || {
-        let texts = i18n.texts().landscape;
+        let texts = i18n.texts().landscape();
         if model.is_surface.get() {
             texts.map
         } else {
@@ -31,13 +31,13 @@ pub(super) fn Side() -> impl IntoView {
         }
     };
     let origin = move || {
-        let texts = i18n.texts().landscape;
-        let own = model.own()?;
-        let points = (texts.points)(own.surface.x().len(), own.surface.y().len());
-        Some(origin(&own.landscape, &points, texts))
+        let texts = i18n.texts().landscape();
+        let view = model.landscape()?;
+        let points = (texts.points)(view.surface.x().len(), view.surface.y().len());
+        Some(origin(&view.landscape, &points, texts))
     };
     let settings = move || {
-        let texts = i18n.texts().landscape;
+        let texts = i18n.texts().landscape();
         let answer = model.load.answer.get()?;
         let answer = &answer.first()?.settings;
         let fault = answer.fault.clone();
@@ -45,19 +45,19 @@ pub(super) fn Side() -> impl IntoView {
         let words = answer
             .settings
             .as_ref()
-            .map(|own| settings_words(own, texts));
+            .map(|settings| settings_words(settings, texts));
         let words = words.map(|words| {
             view! { <p class="micro ink3 origin" data-part="train-metadata">{words}</p> }
         });
         Some((words, fault))
     };
     view! {
-        <aside class="insp" aria-label=i18n.text(|t| t.landscape.title)>
+        <aside class="insp" aria-label=i18n.text(|t| t.titles().landscape)>
             <section>
                 <h2>
                     {title}
                     <span class="micro ink3" hidden=move || model.is_surface.get()>
-                        {i18n.text(|t| t.landscape.turn)}
+                        {i18n.text(|t| t.landscape().turn)}
                     </span>
                     <span class="grow"></span>
                     <FullButton
@@ -69,8 +69,8 @@ pub(super) fn Side() -> impl IntoView {
             </section>
             <section>
                 <h2>
-                    {i18n.text(|t| t.landscape.cuts)}
-                    <span class="micro ink3">{i18n.text(|t| t.landscape.loss)}</span>
+                    {i18n.text(|t| t.landscape().cuts)}
+                    <span class="micro ink3">{i18n.text(|t| t.landscape().loss)}</span>
                 </h2>
                 <Cuts />
             </section>

@@ -17,20 +17,20 @@ use trainscope_web_kit::prelude::*;
 use trainscope_web_kit::run_colour::use_run_colours;
 use trainscope_web_kit::state::use_app_state;
 
-/// Runs that are drawn in one plane: the first is that of the plane.
+/// Runs that are drawn in one plane, which is that of the first.
 type Plane = Vec<(String, Arc<LandscapeView>)>;
 
 /// The runs of the page by plane, in their order.
 fn planes(model: &Model) -> Vec<Plane> {
     let mut planes: Vec<Plane> = Vec::new();
-    for (run, own) in model.shown.get() {
+    for (run, view) in model.shown.get() {
         let plane = planes.iter_mut().find(|plane| {
             let first = plane.first();
-            first.is_some_and(|(_, first)| is_same_plane(&first.landscape, &own.landscape))
+            first.is_some_and(|(_, first)| is_same_plane(&first.landscape, &view.landscape))
         });
         match plane {
-            Some(plane) => plane.push((run, own)),
-            None => planes.push(vec![(run, own)]),
+            Some(plane) => plane.push((run, view)),
+            None => planes.push(vec![(run, view)]),
         }
     }
     planes
@@ -42,11 +42,11 @@ fn with_colours<T>(
     of: impl FnOnce(&LandscapeView, &[(Rgb, &LandscapeView)]) -> T,
 ) -> Option<T> {
     let (palette, colours) = (use_palette().get(), use_run_colours());
-    let (_, own) = plane.first()?;
+    let (_, view) = plane.first()?;
     let paths = plane
         .iter()
-        .map(|(run, own)| (palette.run(colours.get(run)), &**own));
-    Some(of(own, &paths.collect::<Vec<_>>()))
+        .map(|(run, view)| (palette.run(colours.get(run)), &**view));
+    Some(of(view, &paths.collect::<Vec<_>>()))
 }
 
 /// Choices that all pictures share; reactive.
@@ -61,12 +61,12 @@ fn look(model: &Model) -> Look {
 
 /// The map of the first plane; reactive.
 pub(super) fn own_map(model: &Model) -> Map {
-    let texts = use_i18n().texts().landscape;
+    let texts = use_i18n().texts().landscape();
     let planes = planes(model);
     let (look, mark) = (look(model), model.at.get());
     let drawn = planes.first().and_then(|plane| {
-        with_colours(plane, |own, paths| {
-            drawing::map(own, paths, look, mark, texts)
+        with_colours(plane, |view, paths| {
+            drawing::map(view, paths, look, mark, texts)
         })
     });
     drawn.unwrap_or_default()
@@ -76,16 +76,16 @@ pub(super) fn own_map(model: &Model) -> Map {
 pub(super) fn own_relief(model: &Model) -> Relief {
     let planes = planes(model);
     let (look, eye) = (look(model), model.eye.get());
-    let drawn = planes
-        .first()
-        .and_then(|plane| with_colours(plane, |own, paths| drawing::relief(own, paths, look, eye)));
+    let drawn = planes.first().and_then(|plane| {
+        with_colours(plane, |view, paths| drawing::relief(view, paths, look, eye))
+    });
     drawn.unwrap_or_default()
 }
 
 /// Text alternative of the map; reactive.
-fn picture(model: &Model, own: &LandscapeView) -> String {
-    let texts = use_i18n().texts().landscape;
-    let points = (texts.points)(own.surface.x().len(), own.surface.y().len());
+fn picture(model: &Model, view: &LandscapeView) -> String {
+    let texts = use_i18n().texts().landscape();
+    let points = (texts.points)(view.surface.x().len(), view.surface.y().len());
     let range = model.range.get();
     let range = range.map_or_else(
         || "NaN".to_owned(),
@@ -101,8 +101,8 @@ pub(super) fn MapView() -> impl IntoView {
     let map = Memo::new(move |_| Arc::new(own_map(&model)));
     let label = Signal::derive(move || {
         model
-            .own()
-            .map_or_else(String::new, |own| picture(&model, &own))
+            .landscape()
+            .map_or_else(String::new, |view| picture(&model, &view))
     });
     view! { <MapChart map label on_press=move |at: Point| model.read(at) /> }
 }
@@ -112,7 +112,7 @@ pub(super) fn MapView() -> impl IntoView {
 pub(super) fn SurfaceView() -> impl IntoView {
     let model = use_model();
     let relief = Memo::new(move |_| Arc::new(own_relief(&model)));
-    let label = use_i18n().label(|t| t.landscape.surface);
+    let label = use_i18n().label(|t| t.landscape().surface);
     view! { <ReliefChart relief label on_drag=move |by| model.drag(by) /> }
 }
 
@@ -162,12 +162,12 @@ fn Tiles() -> impl IntoView {
                 }
             });
             let heads = heads.collect_view();
-            let own = plane.first().map(|own| Arc::clone(&own.1));
+            let view = plane.first().map(|first| Arc::clone(&first.1));
             let map = Memo::new(move |_| {
-                let texts = i18n.texts().landscape;
+                let texts = i18n.texts().landscape();
                 let (look, mark) = (look(&model), model.at.get().filter(|_| index == 0));
-                let drawn = with_colours(&plane, |own, paths| {
-                    drawing::map(own, paths, look, mark, texts)
+                let drawn = with_colours(&plane, |view, paths| {
+                    drawing::map(view, paths, look, mark, texts)
                 });
                 let mut map = drawn.unwrap_or_default();
                 if let Some((x, y)) = extent {
@@ -176,8 +176,8 @@ fn Tiles() -> impl IntoView {
                 Arc::new(map)
             });
             let label = Signal::derive(move || {
-                own.as_ref()
-                    .map_or_else(String::new, |own| picture(&model, own))
+                view.as_ref()
+                    .map_or_else(String::new, |view| picture(&model, view))
             });
             view! {
                 <figure class="tile-map">
@@ -205,13 +205,13 @@ fn ReadOut() -> impl IntoView {
     let model = use_model();
     let i18n = use_i18n();
     let content = move || {
-        let texts = i18n.texts().landscape;
-        let own = model.own()?;
+        let texts = i18n.texts().landscape();
+        let view = model.landscape()?;
         let Some((x, y)) = model.at.get() else {
             return Some(view! { <span class="ink3 hide-small">{texts.press}</span> }.into_any());
         };
-        let loss = own.surface.at((x, y))?;
-        let distance = own
+        let loss = view.surface.at((x, y))?;
+        let distance = view
             .figures
             .end
             .map(|((from, up), _)| (x - from).hypot(y - up));

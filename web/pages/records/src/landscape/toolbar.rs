@@ -21,21 +21,21 @@ pub(super) fn Toolbar() -> impl IntoView {
     let scales = vec![
         SegOption {
             value: LossScale::Linear,
-            label: i18n.label(|t| t.landscape.scales[0]),
+            label: i18n.label(|t| t.landscape().scales[0]),
         },
         SegOption {
             value: LossScale::Log,
-            label: i18n.label(|t| t.landscape.scales[1]),
+            label: i18n.label(|t| t.landscape().scales[1]),
         },
     ];
     let axes = vec![
         SegOption {
             value: false,
-            label: i18n.label(|t| t.landscape.axis_modes[0]),
+            label: i18n.label(|t| t.landscape().axis_modes[0]),
         },
         SegOption {
             value: true,
-            label: i18n.label(|t| t.landscape.axis_modes[1]),
+            label: i18n.label(|t| t.landscape().axis_modes[1]),
         },
     ];
     let legend = move || {
@@ -56,11 +56,11 @@ pub(super) fn Toolbar() -> impl IntoView {
             <Choices />
             <Steps />
             <div class="ctl" title=move || {
-                (!model.can_be_log.get()).then(|| i18n.texts().landscape.log_needs)
+                (!model.can_be_log.get()).then(|| i18n.texts().landscape().log_needs)
             }>
-                {i18n.text(|t| t.landscape.scale)}
+                {i18n.text(|t| t.landscape().scale)}
                 <Segmented
-                    label=i18n.label(|t| t.landscape.scale)
+                    label=i18n.label(|t| t.landscape().scale)
                     options=scales
                     value=model.scale
                     on_choose=move |scale| {
@@ -71,9 +71,9 @@ pub(super) fn Toolbar() -> impl IntoView {
                 />
             </div>
             <div class="ctl">
-                {i18n.text(|t| t.landscape.axes)}
+                {i18n.text(|t| t.landscape().axes)}
                 <Segmented
-                    label=i18n.label(|t| t.landscape.axes)
+                    label=i18n.label(|t| t.landscape().axes)
                     options=axes
                     value=model.is_equal
                     on_choose=move |is_equal| model.set_equal(is_equal)
@@ -82,10 +82,10 @@ pub(super) fn Toolbar() -> impl IntoView {
             <div class="ctl">
                 <Check
                     checked=model.has_lines
-                    label=i18n.label(|t| t.landscape.contours)
+                    label=i18n.label(|t| t.landscape().contours)
                     on_press=move || model.toggle_lines()
                 />
-                {i18n.text(|t| t.landscape.contours)}
+                {i18n.text(|t| t.landscape().contours)}
             </div>
             <span class="grow"></span>
             <span class="legend">{legend}</span>
@@ -100,11 +100,14 @@ pub(super) fn Toolbar() -> impl IntoView {
 fn Choices() -> impl IntoView {
     let model = use_model();
     let i18n = use_i18n();
-    let chosen =
-        Signal::derive(move || model.with_own(|own| own.chosen.clone()).unwrap_or_default());
+    let chosen = Signal::derive(move || {
+        model
+            .with_own(|landscapes| landscapes.chosen.clone())
+            .unwrap_or_default()
+    });
     let names = Memo::new(move |_| {
-        let names = model.with_own(|own| {
-            let names = own.choices.iter().map(|own| own.name.clone());
+        let names = model.with_own(|landscapes| {
+            let names = landscapes.choices.iter().map(|choice| choice.name.clone());
             names.collect::<Vec<_>>()
         });
         names.unwrap_or_default()
@@ -118,14 +121,14 @@ fn Choices() -> impl IntoView {
         let options = names.into_iter().map(|name| {
             let shown = name.clone();
             let label = Signal::derive(move || match &*shown {
-                "end" => i18n.texts().landscape.end.to_owned(),
+                "end" => i18n.texts().landscape().end.to_owned(),
                 span => span.replace('-', "–"),
             });
             SegOption { value: name, label }
         });
         Some(view! {
             <Segmented
-                label=i18n.label(|t| t.landscape.choose)
+                label=i18n.label(|t| t.landscape().choose)
                 options=options.collect()
                 value=chosen
                 on_choose=move |name: String| model.choose(&name)
@@ -139,14 +142,18 @@ fn Choices() -> impl IntoView {
 fn Steps() -> impl IntoView {
     let model = use_model();
     let i18n = use_i18n();
-    let steps = Memo::new(move |_| model.with_own(|own| own.steps.clone()).unwrap_or_default());
-    let step = Memo::new(move |_| model.with_own(|own| own.step).flatten());
+    let steps = Memo::new(move |_| {
+        model
+            .with_own(|landscapes| landscapes.steps.clone())
+            .unwrap_or_default()
+    });
+    let step = Memo::new(move |_| model.with_own(|landscapes| landscapes.step).flatten());
     let choices = move || {
-        let texts = i18n.texts().landscape;
-        let options = steps.get().into_iter().map(|own| {
+        let texts = i18n.texts().landscape();
+        let options = steps.get().into_iter().map(|recorded| {
             view! {
-                <option value=own.to_string() selected=move || step.get() == Some(own)>
-                    {(texts.step)(own)}
+                <option value=recorded.to_string() selected=move || step.get() == Some(recorded)>
+                    {(texts.step)(recorded)}
                 </option>
             }
         });
@@ -155,7 +162,7 @@ fn Steps() -> impl IntoView {
     view! {
         <Show when=move || steps.with(|steps| steps.len() > 1)>
             <label class="ctl">
-                {i18n.text(|t| t.landscape.steps)}
+                {i18n.text(|t| t.landscape().steps)}
                 <select
                     class="field"
                     on:change=move |event| {
@@ -171,7 +178,7 @@ fn Steps() -> impl IntoView {
     }
 }
 
-/// Other runs with a landscape, to be shown beside this one.
+/// Other runs with a landscape, to be shown next to this one.
 #[component]
 fn OtherRuns() -> impl IntoView {
     let model = use_model();
@@ -181,21 +188,21 @@ fn OtherRuns() -> impl IntoView {
     let others = Memo::new(move |_| {
         state.runs.with(|list| {
             let runs = list.runs.iter();
-            let with = runs.filter(|own| own.kinds.contains_key(Kind::Landscapes.as_str()));
-            let others = with.filter(|own| model.run.with(|run| *run != own.id));
-            others.map(|own| own.id.clone()).collect::<Vec<_>>()
+            let with = runs.filter(|run| run.kinds.contains_key(Kind::Landscapes.as_str()));
+            let others = with.filter(|other| model.run.with(|run| *run != other.id));
+            others.map(|other| other.id.clone()).collect::<Vec<_>>()
         })
     });
     let rows = move || {
         let others = others.get();
         if others.is_empty() {
-            let text = i18n.texts().landscape.no_other;
+            let text = i18n.texts().landscape().no_other;
             return view! { <p class="ink3 small">{text}</p> }.into_any();
         }
         let rows = others.into_iter().map(|run| {
             let (name, full) = (state.short_name(&run), run.clone());
-            let (own, pressed) = (run.clone(), run.clone());
-            let is_on = Memo::new(move |_| model.also.with(|also| also.contains(&own)));
+            let (checked, pressed) = (run.clone(), run.clone());
+            let is_on = Memo::new(move |_| model.also.with(|also| also.contains(&checked)));
             let is_full =
                 move || !is_on.get() && model.also.with(|also| also.len() + 1 >= MAX_RUNS);
             view! {
@@ -221,14 +228,14 @@ fn OtherRuns() -> impl IntoView {
     view! {
         <Popover
             is_open
-            label=i18n.label(|t| t.landscape.beside)
+            label=i18n.label(|t| t.landscape().beside)
             class="btn"
             panel_class="popover card-menu"
             role="menu"
             face=ViewFn::from(move || {
                 view! {
                     {fixed_icon(IconName::Plus, 14)}
-                    <span class="hide-narrow">{i18n.text(|t| t.landscape.beside)}</span>
+                    <span class="hide-narrow">{i18n.text(|t| t.landscape().beside)}</span>
                 }
             })
         >

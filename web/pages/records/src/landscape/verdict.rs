@@ -33,25 +33,25 @@ pub(super) fn Verdict() -> impl IntoView {
     let state = use_app_state();
     let i18n = use_i18n();
     let content = move || {
-        let texts = i18n.texts().landscape;
-        let own = model.own()?;
-        let (class, icon, sentence) = describe(&own.conclusion, i18n);
+        let texts = i18n.texts().landscape();
+        let view = model.landscape()?;
+        let (class, icon, sentence) = describe(&view.conclusion, i18n);
         let mut details: Vec<String> = Vec::new();
-        let variance: f64 = own.landscape.variance.iter().sum();
-        if own.landscape.variance.is_empty() {
-            if own.landscape.decomposition != "Random" {
+        let variance: f64 = view.landscape.variance.iter().sum();
+        if view.landscape.variance.is_empty() {
+            if view.landscape.decomposition != "Random" {
                 details.push(texts.no_variance.to_owned());
             }
         } else {
             details.push((texts.variance)(&format::percent(variance)));
         }
-        if own.landscape.normalisation.is_empty() {
+        if view.landscape.normalisation.is_empty() {
             details.push(texts.no_unit.to_owned());
         }
         model.shown.with(|shown| {
             let others = shown.iter().skip(1);
             let (same, apart): (Vec<_>, Vec<_>) =
-                others.partition(|(_, other)| is_same_plane(&own.landscape, &other.landscape));
+                others.partition(|(_, other)| is_same_plane(&view.landscape, &other.landscape));
             for (run, _) in same {
                 details.push((texts.same_plane)(&state.short_name(run)));
             }
@@ -59,7 +59,9 @@ pub(super) fn Verdict() -> impl IntoView {
                 details.push(texts.other_planes.to_owned());
             }
             for run in model.also.get() {
-                if model.load.answer.with(Option::is_some) && shown.iter().all(|own| own.0 != run) {
+                if model.load.answer.with(Option::is_some)
+                    && shown.iter().all(|(name, _)| *name != run)
+                {
                     details.push((texts.missing)(&state.short_name(&run)));
                 }
             }

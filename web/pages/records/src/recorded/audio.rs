@@ -1,4 +1,4 @@
-//! Sound of one step, as the browser plays it.
+//! Sound of one step, decoded by the browser.
 
 use std::sync::Arc;
 
@@ -21,7 +21,7 @@ pub(super) fn Clips(record: Option<Arc<At<Audio>>>) -> impl IntoView {
     };
     let body = &record.body;
     let said = Arc::clone(&record);
-    let facts = move || facts(&said.body, i18n.texts().recorded);
+    let facts = move || facts(&said.body, i18n.texts().recorded());
     let clips = body.items.iter().enumerate().map(|(index, item)| {
         let address = client::blob_url(&item.id);
         let link = address.clone();
@@ -29,14 +29,14 @@ pub(super) fn Clips(record: Option<Arc<At<Audio>>>) -> impl IntoView {
         let player = NodeRef::<html::Audio>::new();
         let progress = RwSignal::new(0.0);
         let is_playing = RwSignal::new(false);
-        // The browser's own controls where there is no waveform to click.
+        // Without a waveform to click, the controls of the browser are shown.
         let has_wave = RwSignal::new(false);
         let toggle = move || {
             let Some(player) = player.get_untracked() else {
                 return;
             };
             if player.paused() {
-                // A clip that cannot be played says so by its `error` event.
+                // The `error` event reports a clip that cannot be played.
                 let _started = player.play();
             } else {
                 // Pausing fails only while nothing is loaded.
@@ -62,7 +62,7 @@ pub(super) fn Clips(record: Option<Arc<At<Audio>>>) -> impl IntoView {
                                 if is_playing.get() { IconName::Pause } else { IconName::Play }
                             })
                             label=Signal::derive(move || {
-                                let texts = i18n.texts().recorded;
+                                let texts = i18n.texts().recorded();
                                 let is_playing = is_playing.get();
                                 if is_playing { texts.pause_clip } else { texts.play_clip }
                                     .to_owned()
@@ -92,9 +92,9 @@ pub(super) fn Clips(record: Option<Arc<At<Audio>>>) -> impl IntoView {
                 ></audio>
                 <Show when=move || is_broken.get()>
                     <p class="small warn">
-                        {i18n.text(|t| t.recorded.no_sound)} " "
+                        {i18n.text(|t| t.recorded().no_sound)} " "
                         <a class="link" href=link.clone() download="">
-                            {i18n.text(|t| t.recorded.bytes)}
+                            {i18n.text(|t| t.recorded().bytes)}
                         </a>
                     </p>
                 </Show>

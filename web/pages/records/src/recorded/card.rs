@@ -25,7 +25,7 @@ pub(super) fn Card(settings: Settings, tag: String) -> impl IntoView {
         let entry = tag.with_value(|tag| settings.browse.entry(tag));
         entry.map(|entry| entry.series).unwrap_or_default()
     });
-    // A tag is of one kind in all runs, as a rule; where it is not, the first one decides.
+    // A tag usually has the same kind in all runs; otherwise the first series decides.
     let kind = series.with_untracked(|series| series.first().map(|id| id.kind));
     let series = Memo::new(move |_| {
         let mut series = series.get();
@@ -106,7 +106,7 @@ fn frame<T: Clone + Send + Sync + 'static>(
         let all = shown.get();
         let is_alone = all.len() == 1;
         let cells = all.into_iter().map(|one| {
-            let texts = i18n.texts().recorded;
+            let texts = i18n.texts().recorded();
             let wanted = tag.with_value(|tag| settings.step_of(tag));
             let when = one.record.as_ref().map(|record| {
                 let step = step_text(record.step, wanted, texts.step, texts.nearest);
@@ -118,11 +118,11 @@ fn frame<T: Clone + Send + Sync + 'static>(
             });
             let name = (!is_alone).then(|| name(&one.id));
             let run = one.id.run.clone();
-            // A record may have come without anything in it.
+            // An answer may have no record.
             let is_missing = one.record.is_none();
             let empty = move || {
                 let is_empty = is_missing && !is_fetching.get();
-                is_empty.then(|| i18n.texts().overview.no_record)
+                is_empty.then(|| i18n.texts().overview().no_record)
             };
             view! {
                 <div class="cell" data-run=run>

@@ -31,12 +31,12 @@ pub(super) fn Curves(
     let pointer = RwSignal::new(None::<f64>);
     let figure = Signal::derive(move || {
         let palette = palette.get();
-        let own = settings.browse.own.get();
+        let page_run = settings.browse.own.get();
         let lines = shown.get().into_iter().filter_map(|one| {
             let record = one.record?;
             Some(Line {
                 colour: palette.run(colours.get(&one.id.run)),
-                is_main: one.id.run == own,
+                is_main: one.id.run == page_run,
                 x: record.body.recall.clone(),
                 values: record.body.precision.clone(),
                 is_raw: true,
@@ -71,7 +71,7 @@ pub(super) fn Curves(
         fit: Callback::new(|()| {}),
     };
     let rows = move || {
-        let texts = i18n.texts().recorded;
+        let texts = i18n.texts().recorded();
         let x = pointer.get();
         let rows = shown.get().into_iter().filter_map(|one| {
             let record = one.record?;
@@ -136,11 +136,11 @@ pub(super) fn Curves(
     };
     view! {
         <div class="curves">
-            <span class="micro ink3 axis-y">{i18n.text(|t| t.recorded.precision)}</span>
+            <span class="micro ink3 axis-y">{i18n.text(|t| t.recorded().precision)}</span>
             <LineChart
                 figure=figure
                 label=Signal::derive(move || {
-                    tag.with_value(|tag| format!("{tag}: {}", i18n.texts().recorded.pr_chart))
+                    tag.with_value(|tag| format!("{tag}: {}", i18n.texts().recorded().pr_chart))
                 })
                 crosshair=crosshair
                 geometry=geometry
@@ -148,13 +148,13 @@ pub(super) fn Curves(
                 events=events
                 wheel_zooms=false
             />
-            <p class="micro ink3 axes">{i18n.text(|t| t.recorded.recall)}</p>
+            <p class="micro ink3 axes">{i18n.text(|t| t.recorded().recall)}</p>
             {rows}
         </div>
     }
 }
 
-/// The point nearest to a recall; without one, that of the threshold nearest to a half.
+/// Index of the point nearest to a recall; without a recall, that of the threshold nearest to 0.5.
 fn point(curve: &PrCurve, recall: Option<f64>) -> Option<usize> {
     let (list, wanted) = match recall {
         Some(recall) => (&curve.recall, recall),
@@ -171,7 +171,7 @@ fn f1((precision, recall): (f64, f64)) -> Option<f64> {
     f1.is_finite().then_some(f1)
 }
 
-/// A weighted count: without decimals where it is a whole number.
+/// A weighted count: without decimals if it is a whole number.
 fn count_text(count: f64) -> String {
     #[expect(
         clippy::cast_possible_truncation,
@@ -184,9 +184,9 @@ fn count_text(count: f64) -> String {
     }
 }
 
-/// The area below the curve by trapezoids, from a recall of 0 on; `None` where less than two points are finite. A
-/// threshold that finds nothing has no precision, whatever was written for it: before the least recall that was reached
-/// precision is that of its point, as in average precision.
+/// The area below the curve by trapezoids, starting at a recall of 0; `None` with fewer than two finite points. A
+/// threshold without a match has no precision, whatever was written for it. Below the minimum recall, precision is that
+/// of the point there, as in average precision.
 fn area(curve: &PrCurve) -> Option<f64> {
     let is_empty = |at: usize| {
         curve
@@ -203,7 +203,7 @@ fn area(curve: &PrCurve) -> Option<f64> {
         recall.is_finite() && precision.is_finite() && (*recall > 0.0 || !is_empty(*at))
     });
     let mut points: Vec<(f64, f64)> = points.map(|(_, point)| point).collect();
-    // Thresholds rise and recall falls with them: where it stays, the curve goes down to the next precision.
+    // Thresholds ascend, recall descends with them: at equal recalls, the curve drops to the next precision.
     points.reverse();
     points.sort_by(|a, b| a.0.total_cmp(&b.0));
     let (_, precision) = *points.first()?;
@@ -237,7 +237,7 @@ mod tests {
         };
         assert_eq!(area(&curve), Some(1.0));
         assert_eq!(area(&PrCurve::default()), None);
-        // The highest threshold still finds most, or finds nothing and says 0 for it.
+        // The highest threshold matches most positives, or nothing with a written precision of 0.
         let high = PrCurve {
             recall: vec![1.0, 0.75],
             precision: vec![1.0, 1.0],
@@ -251,7 +251,7 @@ mod tests {
             ..PrCurve::default()
         };
         assert_eq!(area(&none), Some(1.0));
-        // The first answer has wrong predictions.
+        // The highest threshold has wrong predictions only.
         let wrong = PrCurve {
             recall: vec![1.0, 0.5, 0.0],
             precision: vec![0.5, 0.5, 0.0],

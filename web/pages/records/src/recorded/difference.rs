@@ -1,4 +1,4 @@
-//! Pictures minus others: those of another run, or of another step of their own.
+//! Pictures minus others: those of another run, or of another step of the same run.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -18,10 +18,10 @@ use trainscope_web_kit::format;
 use trainscope_web_kit::i18n::RecordedTexts;
 use trainscope_web_kit::prelude::*;
 
-/// Records that are subtracted, by the series that they are subtracted from.
+/// Subtracted records, by the series of the pictures from which they are subtracted.
 pub(super) type References = HashMap<SeriesId, Arc<At<Images>>>;
 
-/// The records that those of a card are compared with.
+/// References of the records of a card, by the setting in the toolbar.
 pub(super) fn references(
     settings: Settings,
     tag: StoredValue<String>,
@@ -53,7 +53,7 @@ pub(super) fn references(
     })
 }
 
-/// The record of the same rank of a run, or its first, for each record of other runs.
+/// For each record of other runs, the record of `run` with the same rank, or its first one.
 fn of_run(shown: &[SeriesRecord<Images>], run: &str) -> References {
     let of_run = || shown.iter().filter(|one| one.id.run == run);
     let others = shown.iter().filter(|one| one.id.run != run);
@@ -68,9 +68,9 @@ fn of_run(shown: &[SeriesRecord<Images>], run: &str) -> References {
 /// The state of one comparison. `Copy`.
 #[derive(Clone, Copy)]
 pub(super) struct Comparison {
-    /// Counts pictures that have arrived.
+    /// Counts arrived pictures.
     loaded: RwSignal<u32>,
-    /// Values of the picture that is subtracted.
+    /// Pixels of the subtracted picture.
     other: LocalValue<Option<Pixels>>,
     result: RwSignal<Option<Outcome>>,
 }
@@ -78,7 +78,7 @@ pub(super) struct Comparison {
 /// Result of a subtraction.
 #[derive(Clone, Copy, PartialEq)]
 enum Outcome {
-    /// Pixels that differ, all pixels, greatest difference.
+    /// Number of differing pixels, number of all pixels, maximum difference.
     Painted(u64, u64, u8),
     /// The pictures have different sizes.
     OtherSize,
@@ -95,18 +95,18 @@ impl Default for Comparison {
 }
 
 impl Comparison {
-    /// The picture itself has arrived.
+    /// Notes that the picture has arrived.
     pub(super) fn own_loaded(self) {
         self.loaded.update(|count| *count += 1);
     }
 
-    /// True while the difference covers the picture; reactive.
+    /// `true` while the difference covers the picture; reactive.
     pub(super) fn is_painted(self) -> bool {
         self.result
             .with(|result| matches!(result, Some(Outcome::Painted(..))))
     }
 
-    /// Red, green, blue and opacity of the picture that is subtracted; reactive.
+    /// Red, green, blue and opacity of a pixel of the subtracted picture; reactive.
     pub(super) fn other_at(self, place: (u32, u32)) -> Option<[u8; 4]> {
         self.is_painted().then_some(())?;
         self.other
@@ -134,9 +134,8 @@ impl Comparison {
 #[component]
 pub(super) fn Subtracted(
     compared: Comparison,
-    /// The picture.
     image: NodeRef<html::Img>,
-    /// The one that is subtracted from it.
+    /// Subtracted picture.
     other: Signal<Option<Blob>>,
     /// CSS width of an enlarged picture.
     width: Signal<Option<String>>,
@@ -156,11 +155,11 @@ pub(super) fn Subtracted(
             compared.other.set_value(None);
         }
         compared.loaded.track();
-        let own = image.get().filter(web_sys::HtmlImageElement::complete);
-        let outcome = own.and_then(|own| {
+        let image = image.get().filter(web_sys::HtmlImageElement::complete);
+        let outcome = image.and_then(|image| {
             compared.other.with_value(|other| {
                 let other = other.as_ref()?;
-                let Some(difference) = Pixels::of(&own)?.minus(other) else {
+                let Some(difference) = Pixels::of(&image)?.minus(other) else {
                     return Some(Outcome::OtherSize);
                 };
                 paint(&canvas.get()?, &difference)?;
@@ -184,7 +183,7 @@ pub(super) fn Subtracted(
     }
 }
 
-/// Draws a difference in its own size; `None` if the browser refuses.
+/// Draws a difference in its natural size; `None` if the browser refuses.
 fn paint(canvas: &web_sys::HtmlCanvasElement, difference: &Difference) -> Option<()> {
     let width = difference.width;
     let painted = Clamped(&difference.painted[..]);

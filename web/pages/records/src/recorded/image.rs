@@ -1,4 +1,4 @@
-//! Pictures of one step, as the browser decodes them, with a read-out of the pixel under the pointer.
+//! Pictures of one step, decoded by the browser, with a read-out of the pixel under the pointer.
 
 use std::sync::Arc;
 
@@ -18,7 +18,7 @@ use trainscope_web_kit::format;
 use trainscope_web_kit::i18n::use_i18n;
 use trainscope_web_kit::prelude::*;
 
-/// Column and row that the pointer is over in one picture of a card; all its pictures read the same place.
+/// Column and row under the pointer in one picture of a card; the other pictures show the same place.
 pub(super) type PixelUnder = RwSignal<Option<(u32, u32)>>;
 
 /// All pictures of a record.
@@ -27,7 +27,7 @@ pub(super) fn Pictures(
     settings: Settings,
     tag: StoredValue<String>,
     record: Option<Arc<At<Images>>>,
-    /// Record that is subtracted.
+    /// Subtracted record.
     other: Signal<Option<Arc<At<Images>>>>,
     /// Shared by the pictures of a card.
     pointed: PixelUnder,
@@ -57,16 +57,16 @@ pub(super) fn Pictures(
     view! { <div class="shots">{pictures.collect_view()}</div> }.into_any()
 }
 
-/// One picture, and what is wrong with it.
+/// One picture, with its faults.
 #[component]
 fn Picture(
     settings: Settings,
     item: Blob,
     said: (u32, u32),
     encoding: ImageEncoding,
-    /// Of the downloaded file, without its extension.
+    /// Name of the downloaded file, without extension.
     name: String,
-    /// Picture that is subtracted.
+    /// Subtracted picture.
     other: Signal<Option<Blob>>,
     pointed: PixelUnder,
 ) -> impl IntoView {
@@ -83,14 +83,14 @@ fn Picture(
         room.track();
         size.track();
         settings.zoom.track();
-        // After the layout that they lead to.
+        // After the layout that these changes cause.
         request_animation_frame(move || {
             let image = image.try_get_untracked().flatten();
             let now = image.is_some_and(|image| is_enlarged(&image));
             is_larger.try_set(now);
         });
     });
-    // A canvas of the picture, made when the pointer first asks for a value.
+    // A canvas of the picture, created when the pointer first asks for a value.
     let pixels = LocalValue::new_local(None::<Pixels>);
     let compared = Comparison::default();
     let on_load = move |event: ev::Event| {
@@ -148,7 +148,7 @@ fn Picture(
         })
     });
     let caption = move || {
-        let texts = i18n.texts().recorded;
+        let texts = i18n.texts().recorded();
         let len = format::bytes(item.len_bytes);
         if let Some(text) = compared.caption(texts) {
             return text;
@@ -171,9 +171,9 @@ fn Picture(
                 if is_broken.get() {
                     view! {
                         <p class="no-picture small warn">
-                            {i18n.texts().recorded.no_picture} " "
+                            {i18n.texts().recorded().no_picture} " "
                             <a class="link" href=link.clone() download=file.clone()>
-                                {i18n.texts().recorded.bytes}
+                                {i18n.texts().recorded().bytes}
                             </a>
                         </p>
                     }
@@ -207,20 +207,20 @@ fn Picture(
                     class="plain"
                     href=saved
                     download=saved_as
-                    title=i18n.text(|t| t.recorded.download)
-                    aria-label=i18n.text(|t| t.recorded.download)
+                    title=i18n.text(|t| t.recorded().download)
+                    aria-label=i18n.text(|t| t.recorded().download)
                 >
                     {fixed_icon(IconName::Download, 12)}
                 </a>
             </figcaption>
             <p class="micro warn black" role="note" hidden=move || !is_black.get()>
-                {i18n.text(|t| t.recorded.all_black)}
+                {i18n.text(|t| t.recorded().all_black)}
             </p>
         </figure>
     }
 }
 
-/// With its dot; empty for bytes that are no known picture.
+/// File extension with its dot; empty for unknown formats.
 const fn extension(encoding: ImageEncoding) -> &'static str {
     match encoding {
         ImageEncoding::Png => ".png",

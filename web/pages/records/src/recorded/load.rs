@@ -1,4 +1,4 @@
-//! The records of a card: all recorded steps of each of its runs, and the record that is nearest to the wanted step.
+//! The records of a card: all recorded steps of its runs, and for each the record nearest to the wanted step.
 
 use std::sync::Arc;
 
@@ -15,7 +15,7 @@ use trainscope_web_kit::query::query;
 #[derive(Clone)]
 pub(super) struct SeriesRecord<T> {
     pub(super) id: SeriesId,
-    /// The record; `None` while it is asked for.
+    /// `None` while a request is pending, and without a record.
     pub(super) record: Option<Arc<At<T>>>,
     /// First recorded step of the series.
     pub(super) first_step: Option<i64>,
@@ -27,7 +27,7 @@ pub(super) struct SeriesRecord<T> {
 pub(super) struct CardRecords<T: Send + Sync + 'static> {
     /// In the order of the runs.
     pub(super) shown: Signal<Vec<SeriesRecord<T>>>,
-    /// The steps of all of them.
+    /// Recorded steps of all runs.
     pub(super) steps: Memo<Arc<Vec<i64>>>,
     /// `true` while a request is pending.
     pub(super) is_fetching: Signal<bool>,
@@ -35,13 +35,13 @@ pub(super) struct CardRecords<T: Send + Sync + 'static> {
     pub(super) has_failed: Signal<bool>,
 }
 
-/// A series and the step that is wanted of it; `None` is the last one, with the list of all.
+/// Series with their wanted steps; `None` is the last one, with the list of all.
 type Want = Vec<(SeriesId, Option<i64>)>;
 
-/// One answer a wanted record, in the same order, with the step that was wanted.
+/// One answer per wanted record, in the same order, with its wanted step.
 type Answers<T> = Vec<(Option<i64>, Records<T>)>;
 
-/// The recorded step to show at a wanted one: the last before it, or the first of all.
+/// The recorded step to show for a wanted one: the last one up to it, otherwise the first.
 pub(super) fn nearest(steps: &[i64], wanted: Option<i64>) -> Option<i64> {
     let Some(wanted) = wanted else {
         return steps.last().copied();
@@ -51,7 +51,7 @@ pub(super) fn nearest(steps: &[i64], wanted: Option<i64>) -> Option<i64> {
 }
 
 impl<T: DeserializeOwned + Clone + PartialEq + Send + Sync + 'static> CardRecords<T> {
-    /// Asks for the records of a tag.
+    /// Requests the records of a tag.
     pub(super) fn start(
         settings: Settings,
         tag: StoredValue<String>,
@@ -87,7 +87,7 @@ impl<T: DeserializeOwned + Clone + PartialEq + Send + Sync + 'static> CardRecord
                 });
             Some(wanted.collect::<Want>())
         });
-        // Only what is not the last record has to be asked for.
+        // Only records other than the last one need a request.
         let other = move || one.get().filter(|want| want.iter().any(|w| w.1.is_some()));
         let other = query(other, ask);
         let shown = Signal::derive(move || {

@@ -5,12 +5,12 @@ use web_sys::{CanvasRenderingContext2d, HtmlImageElement};
 use trainscope_web_kit::components::blank;
 use trainscope_web_kit::format;
 
-/// Pictures with more pixels are not searched for values: reading them back takes memory four times that.
+/// Maximum number of pixels of a picture that is searched for values: reading it back takes four bytes per pixel.
 const MAX_SEARCHED: u32 = 1 << 20;
-/// Greatest value of a channel.
+/// Maximum value of a channel.
 const WHITE: f64 = 255.0;
 
-/// A picture in its own size, to read values from. Cheap to clone.
+/// A picture in its natural size, to read values from. Cheap to clone.
 #[derive(Clone)]
 pub(super) struct Pixels {
     context: CanvasRenderingContext2d,
@@ -36,7 +36,7 @@ impl Pixels {
         self.read((x, y), (1, 1))?.try_into().ok()
     }
 
-    /// True if all pixels are opaque black; `None` for pictures above [`MAX_SEARCHED`].
+    /// `true` if all pixels are opaque black; `None` for pictures above [`MAX_SEARCHED`].
     pub(super) fn is_black(&self) -> Option<bool> {
         let (width, height) = self.size;
         if width.checked_mul(height)? > MAX_SEARCHED {
@@ -51,9 +51,9 @@ impl Pixels {
         if self.size != other.size {
             return None;
         }
-        let own = self.read((0, 0), self.size)?;
+        let pixels = self.read((0, 0), self.size)?;
         let other = other.read((0, 0), other.size)?;
-        Some(Difference::of(&own, &other, self.size.0))
+        Some(Difference::of(&pixels, &other, self.size.0))
     }
 
     fn read(&self, from: (u32, u32), size: (u32, u32)) -> Option<Vec<u8>> {
@@ -66,15 +66,15 @@ impl Pixels {
 
 /// Two pictures of one size, subtracted pixel by pixel.
 pub(super) struct Difference {
-    /// Red, green, blue and opacity of each pixel: red where the first picture is brighter, blue where it is darker,
-    /// the more opaque the more they differ, and clear where they are equal.
+    /// Red, green, blue and opacity of each pixel: red if the first picture is brighter, blue if it is darker,
+    /// transparent if they are equal. Opacity grows with the difference.
     pub(super) painted: Vec<u8>,
     /// Pixels in a row.
     pub(super) width: u32,
     /// Pixels that differ in any channel.
     pub(super) differing: u64,
     pub(super) pixels: u64,
-    /// Greatest difference of a channel, 1 to 255; 0 for equal pictures.
+    /// Maximum difference of a channel, 1 to 255; 0 for equal pictures.
     pub(super) greatest: u8,
 }
 
@@ -82,16 +82,16 @@ pub(super) struct Difference {
 const BRIGHTER: [u8; 3] = [0xd6, 0x60, 0x4d];
 /// Colour of pixels that are darker.
 const DARKER: [u8; 3] = [0x43, 0x93, 0xc3];
-/// Opacity of the smallest difference, so that none is invisible.
+/// Opacity of the smallest difference, 0 to 255, which keeps it visible.
 const FAINTEST: f64 = 64.0;
 
 impl Difference {
-    /// Both as red, green, blue and opacity of each pixel.
-    fn of(own: &[u8], other: &[u8], width: u32) -> Self {
-        let strongest: Vec<i16> = own
+    /// Takes red, green, blue and opacity of each pixel of both pictures.
+    fn of(pixels: &[u8], other: &[u8], width: u32) -> Self {
+        let strongest: Vec<i16> = pixels
             .chunks_exact(4)
             .zip(other.chunks_exact(4))
-            .map(|(own, other)| strongest(own, other))
+            .map(|(pixel, other)| strongest(pixel, other))
             .collect();
         let greatest = strongest.iter().map(|by| by.unsigned_abs()).max();
         let greatest = greatest.and_then(|by| u8::try_from(by).ok()).unwrap_or(0);
@@ -118,8 +118,8 @@ impl Difference {
 }
 
 /// Difference of the channel that differs most, with its sign.
-fn strongest(own: &[u8], other: &[u8]) -> i16 {
-    let by = own
+fn strongest(pixel: &[u8], other: &[u8]) -> i16 {
+    let by = pixel
         .iter()
         .zip(other)
         .map(|(a, b)| i16::from(*a) - i16::from(*b));
@@ -127,16 +127,16 @@ fn strongest(own: &[u8], other: &[u8]) -> i16 {
 }
 
 /// `x 12, y 5: 220 − 0 = +220`: the values of two pictures, and the difference of the channel that differs most.
-pub(super) fn difference_text((x, y): (u32, u32), own: [u8; 4], other: [u8; 4]) -> String {
-    let by = strongest(&own, &other);
+pub(super) fn difference_text((x, y): (u32, u32), pixel: [u8; 4], other: [u8; 4]) -> String {
+    let by = strongest(&pixel, &other);
     let sign = match by.signum() {
         1 => "+",
         -1 => "−",
         _ => "",
     };
-    let [own, other] = [own, other].map(values);
+    let [pixel, other] = [pixel, other].map(values);
     format!(
-        "x {x}, y {y}: {sign}{} ({own} − {other})",
+        "x {x}, y {y}: {sign}{} ({pixel} − {other})",
         by.unsigned_abs()
     )
 }
@@ -155,8 +155,8 @@ fn is_black(values: &[u8]) -> bool {
     !values.is_empty() && values.chunks(4).all(|pixel| pixel == black)
 }
 
-/// The pixel under the pointer of a picture that is scaled without distortion and begins at the top left of its element.
-/// `at` is in CSS pixels from there, `shown` the size of the element, `natural` that of the picture.
+/// The pixel under the pointer of a picture that is scaled without distortion and begins at the top left of its
+/// element. `at` is in CSS pixels from there, `shown` the size of the element, `natural` that of the picture.
 pub(super) fn under(at: (f64, f64), shown: (f64, f64), natural: (u32, u32)) -> Option<(u32, u32)> {
     let (width, height) = (f64::from(natural.0), f64::from(natural.1));
     let scale = (shown.0 / width).min(shown.1 / height);
@@ -172,7 +172,7 @@ pub(super) fn under(at: (f64, f64), shown: (f64, f64), natural: (u32, u32)) -> O
     (x < width && y < height).then_some((x as u32, y as u32))
 }
 
-/// `x 12, y 5: 220 (0.863)`: a grey level also from 0 to 1, colours as red, green and blue, opacity where it is not full.
+/// `x 12, y 5: 220 (0.863)`: a grey level also from 0 to 1, colours as red, green and blue, opacity unless it is full.
 pub(super) fn text((x, y): (u32, u32), [red, green, blue, opacity]: [u8; 4]) -> String {
     let value = if red == green && green == blue {
         format!("{red} ({})", format::number(f64::from(red) / WHITE, 3))
@@ -193,7 +193,7 @@ mod tests {
 
     #[test]
     fn the_pointer_is_over_a_pixel_of_the_picture_or_beside_it() {
-        // Fitted into a wider element: ten CSS pixels for each of its own.
+        // Fitted into a wider element: ten CSS pixels per pixel of the picture.
         let natural = (4, 2);
         let shown = (100.0, 20.0);
         assert_eq!(under((0.0, 0.0), shown, natural), Some((0, 0)));
@@ -211,9 +211,9 @@ mod tests {
 
     #[test]
     fn every_pixel_that_differs_is_painted_in_the_colour_of_its_sign() {
-        let own = [9, 9, 9, 255, 100, 0, 0, 255, 0, 0, 0, 255];
+        let pixels = [9, 9, 9, 255, 100, 0, 0, 255, 0, 0, 0, 255];
         let other = [9, 9, 9, 255, 0, 50, 0, 255, 0, 0, 1, 255];
-        let difference = Difference::of(&own, &other, 3);
+        let difference = Difference::of(&pixels, &other, 3);
         assert_eq!((difference.differing, difference.pixels), (2, 3));
         assert_eq!(difference.greatest, 100);
         assert_eq!(difference.painted[3], 0);
@@ -223,7 +223,7 @@ mod tests {
         );
         assert_eq!(difference.painted[8..11], DARKER);
         assert!(f64::from(difference.painted[11]) >= FAINTEST);
-        assert_eq!(Difference::of(&own, &own, 3).greatest, 0);
+        assert_eq!(Difference::of(&pixels, &pixels, 3).greatest, 0);
         assert_eq!(
             difference_text((1, 0), [0, 0, 0, 255], [220, 220, 220, 255]),
             "x 1, y 0: −220 (0 − 220)"

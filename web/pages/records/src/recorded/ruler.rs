@@ -9,12 +9,12 @@ use trainscope_web_kit::i18n::use_i18n;
 use trainscope_web_kit::prelude::*;
 use trainscope_web_kit::url_state::History;
 
-/// Resolution of marks along the axis; more than a screen has pixels for.
+/// Resolution of marks along the axis; screens have fewer pixels.
 const PLACES: f64 = 4_000.0;
-/// Labels on the axis.
+/// Number of labels on the axis.
 const LABELS: u32 = 7;
 
-/// Marks of all shown runs with the slider over them; nothing where a single step was recorded.
+/// Marks of all shown runs with the slider over them; empty if a single step was recorded.
 #[component]
 pub(super) fn Ruler(settings: Settings) -> impl IntoView {
     let i18n = use_i18n();
@@ -38,7 +38,7 @@ pub(super) fn Ruler(settings: Settings) -> impl IntoView {
             let class = trainscope_web_kit::run_colour::use_run_colours()
                 .get(run)
                 .class();
-            let title = (i18n.texts().recorded.recorded_steps)(&format::count(marks.0 as u64));
+            let title = (i18n.texts().recorded().recorded_steps)(&format::count(marks.0 as u64));
             view! {
                 <div class="ruler-row" title=format!("{run}: {title}")>
                     <span class="flex micro ink2">
@@ -76,7 +76,7 @@ pub(super) fn Ruler(settings: Settings) -> impl IntoView {
                         class:unseen=move || settings.step.get().is_none()
                         on:click=move |_| settings.set_step(None, History::Push)
                     >
-                        {i18n.text(|t| t.recorded.last)}
+                        {i18n.text(|t| t.recorded().last)}
                     </button>
                     <div class="labels" aria-hidden="true">
                         {labels}
@@ -90,7 +90,7 @@ pub(super) fn Ruler(settings: Settings) -> impl IntoView {
                         type="range"
                         class="step"
                         name="step"
-                        aria-label=i18n.text(|t| t.recorded.step_cap)
+                        aria-label=i18n.text(|t| t.recorded().step_cap)
                         min=move || settings.whole.get().0.to_string()
                         max=move || settings.whole.get().1.to_string()
                         prop:value=move || now().to_string()
@@ -121,7 +121,7 @@ fn percent(share: f64) -> String {
     format!("{:.2}%", 100.0 * share)
 }
 
-/// SVG path with a mark a step; marks at the same place of the screen are one.
+/// SVG path with a mark per step; marks at the same place of the screen are merged.
 fn marks(steps: impl Iterator<Item = i64>, whole: (i64, i64)) -> String {
     let mut before = None;
     let places = steps.map(|step| (share(step, whole) * PLACES).round());

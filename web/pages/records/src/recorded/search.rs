@@ -1,5 +1,5 @@
-//! Words in all texts of the shown runs: one series after another is asked for, whether or not its card is in view. A
-//! tag without the words has no card once that is known.
+//! Search in all texts of the shown runs. Series are requested one by one, even if their cards are not in view. Tags
+//! without a match lose their cards after the answer.
 
 use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
@@ -23,10 +23,10 @@ const REST: Duration = Duration::from_millis(250);
 /// Series searched between updates of the results.
 const BATCH: usize = 32;
 
-/// Looks for the words whenever they or the texts change.
+/// Searches whenever the words or the texts change.
 pub(super) fn keep(settings: Settings) {
     let round = StoredValue::new(0_u32);
-    // A search that runs again because the run has grown leads nowhere else.
+    // Repeated searches, because the run has grown, do not move cards again.
     let jumped_for = StoredValue::new(String::new());
     Effect::new(move || {
         let find = settings.find.get();
@@ -103,7 +103,7 @@ async fn look(find: &str, tag: &str, id: &SeriesId) -> Result<Places, client::Cl
     })
 }
 
-/// The first step with a match of each tag that has none at its chosen step in any of its series.
+/// The first step with a match, for each tag without a match at its chosen step in any of its series.
 fn jumps(found: &Matches, chosen: impl Fn(&str) -> Option<i64>) -> BTreeMap<String, i64> {
     let mut first = BTreeMap::new();
     let mut settled = HashSet::new();
@@ -123,7 +123,7 @@ fn jumps(found: &Matches, chosen: impl Fn(&str) -> Option<i64>) -> BTreeMap<Stri
     first
 }
 
-/// A sentence in place of cards where no text has the words, and a way back.
+/// A sentence in place of the cards if no text matches, and a way back.
 #[component]
 pub(super) fn NoMatch(
     settings: Settings,
@@ -136,7 +136,7 @@ pub(super) fn NoMatch(
         let has_tags = settings.browse.cards.with(|all| !all.is_empty());
         let is_nothing = !find.is_empty() && has_tags && cards.with(|cards| cards.is_empty());
         is_nothing.then(|| {
-            let texts = i18n.texts().recorded;
+            let texts = i18n.texts().recorded();
             view! {
                 <p class="no-match" role="status">
                     {(texts.no_match)(&find)} " "

@@ -9,7 +9,7 @@ use trainscope_web_kit::prelude::*;
 use trainscope_web_kit::registry::RunPage;
 use trainscope_web_kit::url_state::History;
 
-/// Sizes of pictures: fitted into their card, or with this number of pixels of the screen for each of theirs.
+/// Sizes of pictures: 0 fits them into their cards, other values are screen pixels per pixel.
 pub(super) const ZOOMS: [u32; 4] = [0, 1, 4, 16];
 
 /// Matches of the words in one series.
@@ -32,31 +32,32 @@ pub(super) struct Settings {
     /// Runs and tags.
     pub(super) browse: Browse,
     pub(super) page: RunPage,
-    /// The step of all cards; `None` is the last. Follows the slider at once, the address once it is let go.
+    /// Step of all cards; `None` is the last. Follows the slider at once; the address is written when the slider is
+    /// released.
     pub(super) step: RwSignal<Option<i64>>,
-    /// Cards with a step of their own.
-    pub(super) own: Memo<BTreeMap<String, i64>>,
+    /// Steps of single cards, by tag.
+    pub(super) own_steps: Memo<BTreeMap<String, i64>>,
     /// First and last step of all tags.
     pub(super) whole: Memo<(i64, i64)>,
     /// Recorded steps of each run, of the cards that have been in view.
     pub(super) known: RwSignal<BTreeMap<String, BTreeSet<i64>>>,
-    /// Record that pictures are subtracted from; `None` shows pictures as recorded.
+    /// Record that is subtracted from pictures; `None` shows pictures as recorded.
     pub(super) against: Memo<Option<Against>>,
     /// Brightness and contrast in percent, 100 as recorded.
     pub(super) light: RwSignal<(u32, u32)>,
     /// One of [`ZOOMS`].
     pub(super) zoom: Memo<u32>,
-    /// Text as it was written instead of as markdown.
+    /// `true` to show texts as written, not rendered.
     pub(super) is_source: Memo<bool>,
-    /// Words that are looked for in all texts.
+    /// Words of the search in all texts.
     pub(super) find: Memo<String>,
     /// Results by series.
     pub(super) found: RwSignal<Arc<Matches>>,
-    /// Steps of the cards whose text at the chosen step has none of the words: the first one that does.
+    /// First step with a match, for the cards without a match at the chosen step.
     pub(super) jumps: RwSignal<BTreeMap<String, i64>>,
-    /// True if the cards go from step to step by themselves.
+    /// `true` if the cards advance from step to step automatically.
     pub(super) is_playing: RwSignal<bool>,
-    /// The tag whose card has the page for itself.
+    /// Tag of the card that fills the page.
     pub(super) full: Memo<Option<String>>,
 }
 
@@ -67,7 +68,7 @@ impl Settings {
     /// Reads the address.
     pub(super) fn provide(browse: Browse, page: RunPage) -> Self {
         let url = browse.url;
-        let (step, own, light) = (url.param("step"), url.list("own"), url.param("light"));
+        let (step, own_steps, light) = (url.param("step"), url.list("own"), url.param("light"));
         let (zoom, source, find) = (url.param("zoom"), url.param("source"), url.param("find"));
         let known = RwSignal::new(BTreeMap::<String, BTreeSet<i64>>::new());
         let against = url.param("against");
@@ -75,7 +76,7 @@ impl Settings {
             browse,
             page,
             step: RwSignal::new(None),
-            own: Memo::new(move |_| own.with(|items| parse_own(items))),
+            own_steps: Memo::new(move |_| own_steps.with(|items| parse_own(items))),
             whole: Memo::new(move |_| {
                 browse.entries.with(|entries| {
                     let first = entries.iter().filter_map(|entry| entry.first_step).min();
@@ -122,10 +123,10 @@ impl Settings {
         jump.or_else(|| self.chosen_step(tag))
     }
 
-    /// The step that a person has chosen for a card, wherever a search has led it; reactive.
+    /// The step chosen for a card, regardless of search results; reactive.
     pub(super) fn chosen_step(self, tag: &str) -> Option<i64> {
-        let own = self.own.with(|own| own.get(tag).copied());
-        own.or_else(|| self.step.get())
+        let step = self.own_steps.with(|steps| steps.get(tag).copied());
+        step.or_else(|| self.step.get())
     }
 
     /// Shows the chosen steps again.
@@ -135,7 +136,7 @@ impl Settings {
         }
     }
 
-    /// Goes to a step with all cards, those with a step of their own among them.
+    /// Moves all cards to a step, including those with a separate one.
     pub(super) fn set_step(self, step: Option<i64>, history: History) {
         self.end_jumps();
         self.step.set(step);
@@ -144,17 +145,17 @@ impl Settings {
         self.browse.url.set(&changes, history);
     }
 
-    /// Gives a card a step of its own, or takes it away.
+    /// Sets a separate step of a card; `None` removes it.
     pub(super) fn set_own(self, tag: &str, step: Option<i64>) {
         self.jumps.update(|jumps| {
             jumps.remove(tag);
         });
-        let mut own = self.own.get_untracked();
+        let mut steps = self.own_steps.get_untracked();
         match step {
-            Some(step) => own.insert(tag.to_owned(), step),
-            None => own.remove(tag),
+            Some(step) => steps.insert(tag.to_owned(), step),
+            None => steps.remove(tag),
         };
-        let items: Vec<String> = own
+        let items: Vec<String> = steps
             .iter()
             .map(|(tag, step)| format!("{step}:{tag}"))
             .collect();
@@ -200,7 +201,7 @@ impl Settings {
         );
     }
 
-    /// Goes to the next recorded step, or to the one before; false if there is none.
+    /// Goes to the next or previous recorded step; `false` at the ends.
     pub(super) fn go(self, is_forward: bool) -> bool {
         let now = self.step.get_untracked();
         let now = now.unwrap_or_else(|| self.whole.get_untracked().1);
@@ -229,7 +230,7 @@ impl Settings {
         self.browse.url.set(&changes, History::Replace);
     }
 
-    /// Shows how pictures differ from other ones, or pictures as recorded.
+    /// Shows differences to other pictures; `None` shows pictures as recorded.
     pub(super) fn set_against(self, against: Option<&Against>) {
         self.set("against", against.map(Against::to_text).as_deref());
     }
@@ -240,18 +241,18 @@ impl Settings {
         self.set("zoom", text.as_deref());
     }
 
-    /// Shows text as it was written.
+    /// Shows texts as written, or rendered.
     pub(super) fn set_source(self, is_source: bool) {
         self.set("source", is_source.then_some("1"));
     }
 
-    /// Looks for words.
+    /// Sets the words of the search.
     pub(super) fn set_find(self, words: &str) {
         let value = (!words.is_empty()).then_some(words);
         self.browse.url.set(&[("find", value)], History::Replace);
     }
 
-    /// Gives one card the page, or takes it back.
+    /// Fills the page with one card; `None` returns to all cards.
     pub(super) fn set_full(self, tag: Option<&str>) {
         self.set("full", tag);
     }
@@ -261,10 +262,10 @@ impl Settings {
     }
 }
 
-/// Picture that is subtracted from another one.
+/// Choice of the subtracted picture.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Against {
-    /// The same tag at the recorded step before.
+    /// The same tag at the previous recorded step.
     Previous,
     /// The same tag at its first recorded step.
     First,
@@ -273,7 +274,7 @@ pub(super) enum Against {
 }
 
 impl Against {
-    /// As in the address; `None` for another word.
+    /// Parses a keyword of the address; `None` for an unknown one.
     pub(super) fn parse(text: &str) -> Option<Self> {
         match text {
             "previous" => Some(Self::Previous),
@@ -282,7 +283,7 @@ impl Against {
         }
     }
 
-    /// As in the address.
+    /// Keyword for the address.
     pub(super) fn to_text(&self) -> String {
         match self {
             Self::Previous => "previous".to_owned(),
@@ -294,11 +295,11 @@ impl Against {
 
 /// Items like `400:eval/sample`.
 fn parse_own(items: &[String]) -> BTreeMap<String, i64> {
-    let own = items.iter().filter_map(|item| {
+    let steps = items.iter().filter_map(|item| {
         let (step, tag) = item.split_once(':')?;
         Some((tag.to_owned(), step.parse().ok()?))
     });
-    own.collect()
+    steps.collect()
 }
 
 #[cfg(test)]
@@ -319,8 +320,8 @@ mod tests {
 
     #[test]
     fn steps_of_single_cards_are_read_back() {
-        let own = parse_own(&["4:a:b".to_owned(), "x:y".to_owned(), "-2:c".to_owned()]);
-        assert_eq!(own.len(), 2);
-        assert_eq!((own["a:b"], own["c"]), (4, -2));
+        let steps = parse_own(&["4:a:b".to_owned(), "x:y".to_owned(), "-2:c".to_owned()]);
+        assert_eq!(steps.len(), 2);
+        assert_eq!((steps["a:b"], steps["c"]), (4, -2));
     }
 }

@@ -1,4 +1,4 @@
-//! The slider of a card over its own steps, and what its record says of itself.
+//! The slider of a card over its recorded steps, and the text about its step.
 
 use std::sync::Arc;
 
@@ -8,7 +8,7 @@ use super::settings::Settings;
 use trainscope_web_kit::i18n::use_i18n;
 use trainscope_web_kit::prelude::*;
 
-/// A slider with a place for each recorded step; moving it parts the card from the others.
+/// A slider with a place for each recorded step; moving it separates the card from the others.
 #[component]
 pub(super) fn OwnStep(
     settings: Settings,
@@ -29,8 +29,8 @@ pub(super) fn OwnStep(
     });
     let is_own = move || {
         settings
-            .own
-            .with(|own| tag.with_value(|tag| own.contains_key(tag)))
+            .own_steps
+            .with(|own_steps| tag.with_value(|tag| own_steps.contains_key(tag)))
     };
     let on_input = move |event: leptos::ev::Event| {
         let at = event_target_value(&event).parse::<usize>().ok();
@@ -45,7 +45,7 @@ pub(super) fn OwnStep(
                 <input
                     type="range"
                     class="range"
-                    aria-label=i18n.text(|t| t.recorded.own_step)
+                    aria-label=i18n.text(|t| t.recorded().own_step)
                     min="0"
                     max=move || steps.with(|steps| steps.len().saturating_sub(1)).to_string()
                     prop:value=move || place.get().to_string()
@@ -67,7 +67,7 @@ pub(super) fn OwnStep(
                         class="link"
                         on:click=move |_| tag.with_value(|tag| settings.set_own(tag, None))
                     >
-                        {i18n.text(|t| t.recorded.follow)}
+                        {i18n.text(|t| t.recorded().follow)}
                     </button>
                 </Show>
             </div>
@@ -75,7 +75,7 @@ pub(super) fn OwnStep(
     }
 }
 
-/// `step 400`, and that another one was wanted, if so.
+/// `step 400`, or `nearest 400` if another step was wanted.
 pub(super) fn step_text(step: i64, wanted: Option<i64>, word: &str, nearest: &str) -> String {
     let text = label::step(step);
     if wanted.is_some_and(|wanted| wanted != step) {

@@ -1,7 +1,7 @@
-//! Texts of one step: as markdown, as they were written, as a table; and where words are found.
+//! Texts of one step: as markdown, as written, as a table; and the steps with search matches.
 //!
-//! What the server has parsed is put on the page node by node: nothing of a text is ever markup, and no picture of it
-//! is fetched.
+//! The parsed answer of the server is put on the page node by node: no part of a text becomes markup, and its pictures
+//! are not fetched.
 
 use std::sync::Arc;
 
@@ -17,8 +17,8 @@ use trainscope_web_kit::i18n::use_i18n;
 use trainscope_web_kit::pixels::pixels;
 use trainscope_web_kit::prelude::*;
 
-/// Steps with found words that are listed.
-const MOST_FOUND: usize = 24;
+/// Maximum number of listed steps with a match.
+const MAX_FOUND: usize = 24;
 /// Distance of the first match from the upper edge, in pixels.
 const LEAD: f64 = 40.0;
 
@@ -70,7 +70,7 @@ pub(super) fn Texts(settings: Settings, record: Option<Arc<At<Markdown>>>) -> im
     Effect::new(move || {
         settings.find.track();
         settings.is_source.track();
-        // After what is marked has come.
+        // After the marked text has been rendered.
         request_animation_frame(move || {
             let holder = holder.try_get_untracked().flatten();
             let Some(holder) = holder else { return };
@@ -87,7 +87,7 @@ pub(super) fn Texts(settings: Settings, record: Option<Arc<At<Markdown>>>) -> im
         <div class="reading" data-part="text" node_ref=holder>
             {whole}
             <Show when=move || is_cut>
-                <p class="micro warn">{i18n.text(|t| t.recorded.text_cut)}</p>
+                <p class="micro warn">{i18n.text(|t| t.recorded().text_cut)}</p>
             </Show>
         </div>
     }
@@ -127,7 +127,7 @@ fn node_view(node: &Node, find: &str) -> AnyView {
             </a>
         }
         .into_any(),
-        // The URL of the picture is displayed and nothing is loaded from it.
+        // The URL of the picture is displayed; the page loads nothing from it.
         NodeKind::Picture => view! {
             <span class="ink3" title=node.text.clone()>
                 "🖼 "
@@ -140,15 +140,15 @@ fn node_view(node: &Node, find: &str) -> AnyView {
     }
 }
 
-/// The steps of a series with a match, each a link that leads its card there.
+/// The steps of a series with a match, each as a link that moves its card there.
 pub(super) fn found(settings: Settings, tag: StoredValue<String>, id: SeriesId) -> AnyView {
     let i18n = use_i18n();
     let key = (tag.get_value(), id);
     let found = move || {
         let found = settings.found.with(|found| found.get(&key).cloned())?;
-        let texts = i18n.texts().recorded;
+        let texts = i18n.texts().recorded();
         let summary = (texts.found)(found.steps.len() as u64, found.all.len() as u64);
-        let links = found.steps.iter().take(MOST_FOUND).map(|&step| {
+        let links = found.steps.iter().take(MAX_FOUND).map(|&step| {
             let is_shown = move || {
                 let wanted = tag.with_value(|tag| settings.step_of(tag));
                 (wanted == Some(step)).then_some("true")
@@ -170,7 +170,7 @@ pub(super) fn found(settings: Settings, tag: StoredValue<String>, id: SeriesId) 
         Some(view! {
             <p class="found micro ink2">
                 {summary} " " {links.collect_view()}
-                {(found.steps.len() > MOST_FOUND).then_some("…")}
+                {(found.steps.len() > MAX_FOUND).then_some("…")}
                 {found.cut.then_some(texts.find_cut)}
             </p>
         })

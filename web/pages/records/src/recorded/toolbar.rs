@@ -11,16 +11,16 @@ use trainscope_web_kit::registry::RunPage;
 pub(super) fn Toolbar(settings: Settings) -> impl IntoView {
     let i18n = use_i18n();
     let word = move |word: fn(&RecordedTexts) -> &'static str| {
-        Signal::derive(move || word(i18n.texts().recorded).to_owned())
+        Signal::derive(move || word(i18n.texts().recorded()).to_owned())
     };
-    let own = match settings.page {
+    let controls = match settings.page {
         RunPage::Images => view! { <LightAndSize settings=settings /> }.into_any(),
         RunPage::Text => view! { <Reading settings=settings /> }.into_any(),
         _ => ().into_any(),
     };
     let steps = move || {
         view! {
-            <span class="small ink2">{i18n.text(|t| t.recorded.step_cap)}</span>
+            <span class="small ink2">{i18n.text(|t| t.recorded().step_cap)}</span>
             <IconButton
                 icon=IconName::Left
                 label=word(|t| t.before)
@@ -47,7 +47,7 @@ pub(super) fn Toolbar(settings: Settings) -> impl IntoView {
                                 }
                             })
                             label=Signal::derive(move || {
-                                let texts = i18n.texts().recorded;
+                                let texts = i18n.texts().recorded();
                                 let is_playing = settings.is_playing.get();
                                 if is_playing { texts.stop } else { texts.play }.to_owned()
                             })
@@ -61,7 +61,7 @@ pub(super) fn Toolbar(settings: Settings) -> impl IntoView {
         <div class="toolbar">
             // A single step leaves no choice.
             <Show when=move || settings.whole.with(|(first, last)| first < last)>{steps()}</Show>
-            {own}
+            {controls}
         </div>
     }
 }
@@ -78,7 +78,7 @@ fn LightAndSize(settings: Settings) -> impl IntoView {
         view! {
             <label class="ctl">
                 {move || {
-                    let texts = i18n.texts().recorded;
+                    let texts = i18n.texts().recorded();
                     if is_contrast { texts.contrast } else { texts.brightness }
                 }}
                 <input
@@ -108,7 +108,7 @@ fn LightAndSize(settings: Settings) -> impl IntoView {
     let options = ZOOMS.map(|zoom| SegOption {
         value: zoom as usize,
         label: Signal::derive(move || match zoom {
-            0 => i18n.texts().recorded.fit.to_owned(),
+            0 => i18n.texts().recorded().fit.to_owned(),
             zoom => format!("{zoom} : 1"),
         }),
     });
@@ -124,11 +124,11 @@ fn LightAndSize(settings: Settings) -> impl IntoView {
                 settings.keep_light();
             }
         >
-            {i18n.text(|t| t.recorded.reset)}
+            {i18n.text(|t| t.recorded().reset)}
         </button>
         <Difference settings=settings />
         <Segmented
-            label=i18n.label(|t| t.recorded.size)
+            label=i18n.label(|t| t.recorded().size)
             options=options.to_vec()
             value=Signal::derive(move || settings.zoom.get() as usize)
             on_choose=move |zoom: usize| settings.set_zoom(u32::try_from(zoom).unwrap_or(0))
@@ -136,13 +136,13 @@ fn LightAndSize(settings: Settings) -> impl IntoView {
     }
 }
 
-/// The record that pictures are subtracted from.
+/// The choice of the record that is subtracted from pictures.
 #[component]
 fn Difference(settings: Settings) -> impl IntoView {
     let i18n = use_i18n();
     let chosen = move || settings.against.get();
     let options = move || {
-        let texts = i18n.texts().recorded;
+        let texts = i18n.texts().recorded();
         let runs = settings.browse.shown.get();
         let runs = (runs.len() > 1)
             .then_some(runs)
@@ -169,7 +169,7 @@ fn Difference(settings: Settings) -> impl IntoView {
     };
     view! {
         <label class="ctl">
-            {i18n.text(|t| t.recorded.difference)}
+            {i18n.text(|t| t.recorded().difference)}
             <select
                 class="field"
                 name="against"
@@ -191,7 +191,7 @@ fn Reading(settings: Settings) -> impl IntoView {
     let options = [false, true].map(|is_source| SegOption {
         value: usize::from(is_source),
         label: Signal::derive(move || {
-            let texts = i18n.texts().recorded;
+            let texts = i18n.texts().recorded();
             if is_source {
                 texts.source
             } else {
@@ -202,7 +202,7 @@ fn Reading(settings: Settings) -> impl IntoView {
     });
     view! {
         <Segmented
-            label=i18n.label(|t| t.recorded.reading)
+            label=i18n.label(|t| t.recorded().reading)
             options=options.to_vec()
             value=Signal::derive(move || usize::from(settings.is_source.get()))
             on_choose=move |at: usize| settings.set_source(at == 1)
@@ -214,8 +214,8 @@ fn Reading(settings: Settings) -> impl IntoView {
                 type="search"
                 name="find"
                 autocomplete="off"
-                aria-label=i18n.text(|t| t.recorded.find)
-                placeholder=i18n.text(|t| t.recorded.find)
+                aria-label=i18n.text(|t| t.recorded().find)
+                placeholder=i18n.text(|t| t.recorded().find)
                 prop:value=move || settings.find.get()
                 on:input=move |event| settings.set_find(&event_target_value(&event))
             />

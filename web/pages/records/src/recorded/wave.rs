@@ -1,4 +1,4 @@
-//! The waveform of a clip, and where in it the player is.
+//! The waveform of a clip, with the position of the player.
 
 use std::fmt::Write as _;
 use std::io::Cursor;
@@ -11,35 +11,34 @@ use trainscope_web_kit::i18n::use_i18n;
 use trainscope_web_kit::prelude::*;
 use trainscope_web_kit::query::query;
 
-/// Columns of the picture.
+/// Number of columns of the picture.
 const COLUMNS: usize = 400;
-/// Larger clips are played without a picture, bytes.
-const MOST_BYTES: u64 = 16 << 20;
+/// Maximum size of a clip with a picture, bytes.
+const MAX_BYTES: u64 = 16 << 20;
 
-/// The least and greatest value of each column, −1 to 1, all channels together.
+/// Minimum and maximum of each column, −1 to 1, all channels together.
 #[derive(Clone, Debug, Default, PartialEq)]
 struct Wave {
     columns: Vec<(f32, f32)>,
-    /// Samples that are no finite number.
+    /// Number of samples that are not finite.
     non_finite: u64,
 }
 
-/// The picture of a clip of WAV; a click goes to that place. Nothing for what is not WAV or is too large.
+/// The waveform of a WAV clip; a click moves the player there. Empty for other formats, and above [`MAX_BYTES`].
 #[component]
 pub(super) fn Waveform(
-    /// The blob.
+    /// Id of the blob.
     id: String,
-    /// Its length.
     len_bytes: u64,
     /// The audio element.
     player: NodeRef<html::Audio>,
-    /// The share of it that has been played, 0 to 1.
+    /// Played share of the clip, 0 to 1.
     progress: RwSignal<f64>,
-    /// True if there is a picture; set by this component.
+    /// `true` if there is a picture; set by this component.
     has_wave: RwSignal<bool>,
 ) -> impl IntoView {
     let i18n = use_i18n();
-    let key = Some(id).filter(|_| len_bytes <= MOST_BYTES);
+    let key = Some(id).filter(|_| len_bytes <= MAX_BYTES);
     let wave = query(
         move || key.clone(),
         |id| async move { Ok(read(&client::blob(&id).await?, COLUMNS)) },
@@ -54,7 +53,7 @@ pub(super) fn Waveform(
         let rect = plot.get_bounding_client_rect();
         let share = (f64::from(event.client_x()) - rect.left()) / rect.width().max(1.0);
         let to = share.clamp(0.0, 1.0) * player.duration();
-        // Before the browser knows how long it is there is no place to go to.
+        // The duration is NaN until the browser knows it.
         if to.is_finite() {
             player.set_current_time(to);
             progress.set(share.clamp(0.0, 1.0));
@@ -65,14 +64,14 @@ pub(super) fn Waveform(
         let path = path(&wave.columns);
         let columns = wave.columns.len();
         let odd = (wave.non_finite > 0).then(|| {
-            let text = (i18n.texts().recorded.non_finite)(wave.non_finite);
+            let text = (i18n.texts().recorded().non_finite)(wave.non_finite);
             view! { <p class="micro err">{text}</p> }
         });
         Some(view! {
             <div class="wave" node_ref=plot on:pointerdown=on_press>
                 <svg
                     role="img"
-                    aria-label=i18n.texts().recorded.waveform
+                    aria-label=i18n.texts().recorded().waveform
                     viewBox=format!("0 -100 {columns} 200")
                     preserveAspectRatio="none"
                 >
@@ -85,7 +84,7 @@ pub(super) fn Waveform(
     }
 }
 
-/// Reads WAV of integers or floats of any width; `None` for everything else, or if it has no samples.
+/// Reads WAV of integers or floats of any width; `None` for other formats, and without samples.
 fn read(bytes: &[u8], columns: usize) -> Option<Wave> {
     let mut reader = WavReader::new(Cursor::new(bytes)).ok()?;
     let spec = reader.spec();
@@ -115,7 +114,7 @@ fn read(bytes: &[u8], columns: usize) -> Option<Wave> {
     })
 }
 
-/// A bar a column, so that silence is a line.
+/// SVG path with one bar per column, at least 2 units high: silence is a line.
 fn path(columns: &[(f32, f32)]) -> String {
     let mut path = String::new();
     for (index, (least, most)) in columns.iter().enumerate() {
@@ -124,7 +123,7 @@ fn path(columns: &[(f32, f32)]) -> String {
             -least.clamp(-1.0, 1.0) * 98.0,
         );
         let height = (bottom - top).max(2.0);
-        // Writing to a text does not fail.
+        // Writing to a `String` does not fail.
         write!(path, "M{index} {top:.1}v{height:.1}h.8v-{height:.1}z").unwrap_or_default();
     }
     path

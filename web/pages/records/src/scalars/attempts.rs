@@ -1,4 +1,4 @@
-//! Attempts of one training: which of them a value is from, and when that began.
+//! Attempts of one training: the attempt that wrote a value, and its start.
 
 use std::collections::BTreeMap;
 
@@ -8,16 +8,16 @@ use super::data::Curve;
 use trainscope_web_kit::format::now_millis;
 use trainscope_web_kit::i18n::{Locale, date_and_clock};
 
-/// The number of the attempt that the curve is from at a step; none where there was one only.
+/// Number of the attempt that wrote the curve at a step; `None` if there was only one.
 pub(super) fn attempt_at(series: &Series, step: i64) -> Option<u64> {
-    // Steps that begin again with each epoch are of no attempt.
+    // Steps that restart with each epoch do not identify an attempt.
     let mut newest = series.attempts.iter().rev().filter(|_| !series.per_epoch);
     newest
-        .find(|own| (own.from..=own.to).contains(&step))
-        .map(|own| own.number)
+        .find(|attempt| (attempt.from..=attempt.to).contains(&step))
+        .map(|attempt| attempt.number)
 }
 
-/// The values that were overwritten at a step, with their attempts, oldest first; where their times are known.
+/// Overwritten values at a step with their attempts, oldest first; empty without their wall times.
 pub(super) fn overwritten_at(curve: &Curve, step: i64) -> Vec<(u64, f64)> {
     let Some(live) = attempt_at(&curve.series, step) else {
         return Vec::new();
@@ -25,14 +25,18 @@ pub(super) fn overwritten_at(curve: &Curve, step: i64) -> Vec<(u64, f64)> {
     let old = &curve.superseded;
     let points = old.steps.iter().zip(&old.values).zip(&old.wall_times_secs);
     let mut found = BTreeMap::new();
-    for ((_, value), wall) in points.filter(|((own, _), _)| **own == step) {
-        let began = |own: &&Attempt| own.first_wall_time_secs.is_some_and(|first| first <= *wall);
+    for ((_, value), wall) in points.filter(|((at, _), _)| **at == step) {
+        let began = |attempt: &&Attempt| {
+            attempt
+                .first_wall_time_secs
+                .is_some_and(|first| first <= *wall)
+        };
         let all = curve.series.attempts.iter().filter(began);
-        if let Some(own) = all
-            .max_by_key(|own| own.number)
-            .filter(|own| own.number != live)
+        if let Some(attempt) = all
+            .max_by_key(|attempt| attempt.number)
+            .filter(|attempt| attempt.number != live)
         {
-            found.insert(own.number, *value);
+            found.insert(attempt.number, *value);
         }
     }
     found.into_iter().collect()
@@ -47,8 +51,8 @@ fn name_of(
     text: fn(u64, Option<&str>) -> String,
 ) -> String {
     let began = |number: u64| {
-        let own = attempts.iter().filter(|own| own.number == number);
-        own.filter_map(|own| own.first_wall_time_secs)
+        let same = attempts.iter().filter(|attempt| attempt.number == number);
+        same.filter_map(|attempt| attempt.first_wall_time_secs)
             .reduce(f64::min)
     };
     let Some([date, clock]) = began(number).map(when) else {
@@ -66,11 +70,11 @@ fn name_of(
     }
 }
 
-/// The same in the time zone of the browser.
+/// Name of an attempt in the time zone of the browser.
 pub(super) fn label_of(number: u64, series: &Series, locale: Locale) -> String {
     let now_secs = now_millis() / 1_000.0;
     let when = |secs: f64| date_and_clock(secs, now_secs, locale);
-    let text = locale.texts().scalars.attempt;
+    let text = locale.texts().scalars().attempt;
     name_of(number, &series.attempts, &when, text)
 }
 
@@ -139,14 +143,14 @@ mod tests {
         };
         let attempts = curve().series.attempts;
         let name = |number, locale: Locale| {
-            name_of(number, &attempts, &when, locale.texts().scalars.attempt)
+            name_of(number, &attempts, &when, locale.texts().scalars().attempt)
         };
         assert_eq!(name(1, Locale::En), "attempt 1, 1 May");
         assert_eq!(name(2, Locale::En), "attempt 2, 5 May 00:00");
         assert_eq!(name(3, Locale::En), "attempt 3, 5 May 02:00");
         assert_eq!(name(1, Locale::Zh), "第 1 次尝试，1 May");
         let unknown = [attempt(1, None, (0, 9)), attempt(2, None, (0, 1))];
-        let text = Locale::En.texts().scalars.attempt;
+        let text = Locale::En.texts().scalars().attempt;
         assert_eq!(name_of(2, &unknown, &when, text), "attempt 2");
     }
 }

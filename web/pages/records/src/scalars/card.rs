@@ -1,4 +1,4 @@
-//! One card: a tag of all shown runs, asked for in one request, drawn, pointed at, exported.
+//! One card: a tag of all shown runs, with its request, drawing, pointer and export.
 
 use std::sync::Arc;
 
@@ -154,7 +154,7 @@ pub(super) fn Card(place: Place) -> impl IntoView {
             && picture.with(|picture| picture.is_empty_in(range.get()))
     };
     let why_empty = move || {
-        let texts = &i18n.texts().scalars;
+        let texts = i18n.texts().scalars();
         match settings
             .x_tag
             .get()

@@ -20,7 +20,7 @@ pub(super) fn CardMenu(
     let i18n = use_i18n();
     let is_open = RwSignal::new(false);
     let word = move |word: fn(&ScalarsTexts) -> &'static str| {
-        Signal::derive(move || word(&i18n.texts().scalars).to_owned())
+        Signal::derive(move || word(i18n.texts().scalars()).to_owned())
     };
     let pens = Pens::get();
     let download = move |format: Format| {

@@ -19,7 +19,7 @@ pub(super) enum XChoice {
     Tag,
 }
 
-/// The word before the name of the scalar that x counts.
+/// Prefix of the name of the scalar on the x axis.
 const TAG: &str = "tag:";
 
 impl XChoice {
@@ -37,7 +37,7 @@ impl XChoice {
         }
     }
 
-    /// The word for the address; the default has none.
+    /// Keyword for the address; `None` for the default.
     pub(super) fn word(self, tag: Option<&str>) -> Option<String> {
         match self {
             Self::Tag => tag.map(|tag| format!("{TAG}{tag}")),
@@ -45,7 +45,7 @@ impl XChoice {
         }
     }
 
-    /// As a plot names it.
+    /// Kind of axis of the plot.
     pub(super) fn kind(self) -> XKind {
         match self {
             Self::Step => XKind::Step,
@@ -80,7 +80,7 @@ impl ScaleChoice {
         (Self::Symlog, "symlog"),
     ];
 
-    /// As a plot names it.
+    /// Scale of the plot.
     pub(super) fn scale(self) -> Scale {
         match self {
             Self::Linear => Scale::Linear,
@@ -103,7 +103,7 @@ pub(super) const SMOOTHINGS: [(Kind, &str); 3] = [
 /// Meaning of the band around the mean of a group.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Spread {
-    /// Least and greatest of all points of all runs.
+    /// Minimum and maximum of all points of all runs.
     #[default]
     Range,
     /// Standard deviation of the runs.
@@ -144,7 +144,7 @@ impl GroupBy {
         }
     }
 
-    /// The words for the address.
+    /// Keyword for the address.
     pub(super) fn words(&self) -> String {
         match self {
             Self::Hparam(name) => format!("hp:{name}"),
@@ -160,7 +160,7 @@ pub(super) fn choice<T: Copy + Default>(key: Option<&str>, all: &[(T, &str)]) ->
     found.map(|(choice, _)| *choice).unwrap_or_default()
 }
 
-/// The word for the address; the default has none.
+/// Keyword for the address; `None` for the default.
 pub(super) fn key<T: Copy + Default + PartialEq>(
     choice: T,
     all: &[(T, &'static str)],

@@ -8,24 +8,24 @@ use trainscope_web_kit::components::browse::SeriesId;
 /// Request of a card; equal requests have equal answers until data are recorded.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Want {
-    /// Lines.
+    /// Requested lines.
     pub(super) series: Vec<SeriesId>,
     /// Lowest step.
     pub(super) from: Option<i64>,
     /// Highest step.
     pub(super) to: Option<i64>,
-    /// Points or buckets of each line.
+    /// Maximum number of points or buckets of each line.
     pub(super) points: usize,
     /// `true` to include points superseded by a restart.
     pub(super) superseded: bool,
     /// `true` to include wall times.
     pub(super) wall_times: bool,
-    /// The scalar that x counts, if it is one.
+    /// Tag of the scalar on the x axis, if any.
     pub(super) x_tag: Option<String>,
 }
 
 impl Want {
-    /// The request for it, of one tag; the series of the x axis stand behind those of the lines.
+    /// The request for one tag; the series of the x axis follow those of the lines.
     pub(super) fn request(&self, tag: &str) -> ScalarsRequest {
         let mut fields = vec![Field::Min, Field::Max];
         if self.wall_times {
@@ -64,16 +64,15 @@ impl Want {
     }
 }
 
-/// One line's answer, or what several together say.
+/// The answer for one line, or for a group of lines.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Curve {
     /// Identifier of the line; for a group that of its first member.
     pub(super) id: SeriesId,
-    /// Its points.
     pub(super) series: Series,
-    /// Points that a restart has written again, in the order of writing; where they were asked for.
+    /// Points superseded by a restart, in the order of writing; empty unless requested.
     pub(super) superseded: Series,
-    /// The scalar that x counts, over the same steps; empty if x counts something else.
+    /// Values of the scalar on the x axis at the same steps; empty for other axes.
     pub(super) over: Vec<f64>,
     /// Group that the line represents, if any.
     pub(super) group: Option<Group>,
@@ -84,14 +83,14 @@ pub(super) struct Curve {
 pub(super) struct Group {
     /// Common value of the grouping key.
     pub(super) name: String,
-    /// Runs that belong to it.
+    /// Runs of its members.
     pub(super) runs: Vec<String>,
     /// Number of members with a finite value at each point.
     pub(super) counts: Vec<u32>,
 }
 
 impl Curve {
-    /// Label beside the colour chip.
+    /// Label next to the colour chip.
     pub(super) fn label(&self) -> String {
         match &self.group {
             Some(group) => group.name.clone(),
@@ -104,7 +103,7 @@ impl Curve {
         self.series.cut || self.group.is_some()
     }
 
-    /// `true` if a run is the line's own or a member of its group.
+    /// `true` if the line is of this run, or this run is a member of its group.
     pub(super) fn shows(&self, run: &str) -> bool {
         match &self.group {
             Some(group) => group.runs.iter().any(|member| member == run),
@@ -113,15 +112,15 @@ impl Curve {
     }
 }
 
-/// The answer for a card: the lines that there are.
+/// The answer for a card.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct CardLines {
-    /// In the order asked for; lines without points are left out.
+    /// In the requested order; lines without points are left out.
     pub(super) curves: Vec<Curve>,
 }
 
 impl CardLines {
-    /// Puts names and answers together.
+    /// Pairs series with their answers.
     pub(super) fn new(want: &Want, answers: Vec<Option<Series>>) -> Self {
         let mut answers = answers;
         let mut xs = answers
@@ -161,7 +160,7 @@ impl CardLines {
         steps.copied().max()
     }
 
-    /// The steps of the points that lie in a range of x, with the point before and behind them.
+    /// Steps of the points in a range of x, with the points before and after them.
     pub(super) fn steps_of(
         &self,
         range: (f64, f64),
@@ -185,14 +184,14 @@ impl CardLines {
     }
 }
 
-/// The points that are the curve, and those that a restart has superseded.
+/// Splits a series into the curve and the points that a restart has superseded.
 fn split(series: Series) -> (Series, Series) {
     let live = series.live.and_then(|live| usize::try_from(live).ok());
     let Some(live) = live.filter(|live| *live < series.steps.len()) else {
         return (series, Series::default());
     };
     let mut curve = series;
-    // Columns that were not asked for are empty.
+    // Columns that were not requested are empty.
     let tail = |column: &mut Vec<f64>| column.split_off(live.min(column.len()));
     let superseded = Series {
         cut: curve.cut,
@@ -207,8 +206,8 @@ fn split(series: Series) -> (Series, Series) {
     (curve, superseded)
 }
 
-/// Series of buckets with a point added at its first step: a bucket is placed at its last step, so that the first
-/// one's begin would have no position.
+/// Adds a point at the first step of a series of buckets. A bucket is placed at its last step: without this point, the
+/// start of the first one would have no position.
 fn from_its_begin(mut x: Series, step: i64) -> Series {
     let first = |list: &[f64]| list.first().copied();
     let (Some(value), Some(low), Some(high)) = (first(&x.values), first(&x.min), first(&x.max))
@@ -216,7 +215,7 @@ fn from_its_begin(mut x: Series, step: i64) -> Series {
         return x;
     };
     if x.cut && x.steps.first().is_some_and(|&first| step < first) {
-        // A value that grows was least at first.
+        // A growing value has its minimum first.
         let before = if value < high { high } else { low };
         x.steps.insert(0, step);
         x.values.insert(0, before);
@@ -224,8 +223,8 @@ fn from_its_begin(mut x: Series, step: i64) -> Series {
     x
 }
 
-/// The value of a series at each of these steps: between its points in proportion, before the first and behind the
-/// last as there, so that what was recorded a step later still has a place.
+/// Values of a series at these steps: linear between its points, constant before the first and after the last. Values
+/// recorded a step later still have a position.
 pub(super) fn join(steps: &[i64], x: &Series) -> Vec<f64> {
     let at = |index: usize| {
         x.steps

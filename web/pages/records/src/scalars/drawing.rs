@@ -1,4 +1,4 @@
-//! From what was asked and chosen to what is drawn: the same for a card on the page and for one that is downloaded.
+//! Conversion of answers and choices to drawings, for cards on the page and for downloads.
 
 use std::sync::Arc;
 
@@ -30,7 +30,7 @@ pub(super) struct Pens {
 }
 
 impl Pens {
-    /// Those of this page; call it in a component.
+    /// Takes them from the context; call it in a component.
     pub(super) fn get() -> Self {
         Self {
             palette: use_palette(),
@@ -40,8 +40,8 @@ impl Pens {
     }
 }
 
-/// The picture of a tag over a range, or over everything; reactive. `whole` is the answer without a range, if there has
-/// been one.
+/// The picture of a tag over a range, or over everything; reactive. `whole` is the answer without a range, if
+/// available.
 pub(super) fn picture_of(
     page: PageState,
     pens: Pens,
@@ -71,17 +71,17 @@ pub(super) fn picture_of(
     };
     let limits = limits_of(pens.i18n, &loaded, &threshold, &count);
     let (loaded, whole) = (group(loaded), whole.map(group));
-    settings.own.with(|own| {
+    settings.page_run.with(|page_run| {
         let look = Look {
             x,
             smoothing: settings.smoothing.get(),
             kind: settings.smoothing_kind.get(),
             range: zoomed,
             has_band: settings.has_band.get(),
-            own,
+            page_run,
             colour: &|run| {
                 let colour = pens.colours.get(run);
-                // Dashes only where they tell two lines of this card apart.
+                // Dashes only if two lines of this card have the same colour.
                 let has_twin = || {
                     let mut others = loaded.curves.iter().map(|curve| curve.id.run.as_str());
                     others.any(|other| {
@@ -95,7 +95,7 @@ pub(super) fn picture_of(
             is_live: &|run| facts.get(run).is_some_and(|facts| facts.is_live),
             start: &start,
             beyond: &|run| threshold(run).map_or_else(Vec::new, |limit| limits::beyond(&limit)),
-            inf_at: pens.i18n.texts().scalars.inf_at,
+            inf_at: pens.i18n.texts().scalars().inf_at,
         };
         Picture {
             limits,
@@ -104,10 +104,9 @@ pub(super) fn picture_of(
     })
 }
 
-/// The limit of a run, if it has one.
 type LimitOf<'a> = dyn Fn(&str) -> Option<Threshold> + 'a;
 
-/// The lines of all limits of the shown runs, with how many points in view are beyond.
+/// The lines of all limits of the shown runs, with the number of points in view beyond them.
 fn limits_of(
     i18n: I18n,
     loaded: &CardLines,
@@ -123,7 +122,7 @@ fn limits_of(
     if all.is_empty() {
         return Vec::new();
     }
-    let texts = &i18n.texts().scalars;
+    let texts = i18n.texts().scalars();
     let mut lines = Vec::new();
     for one in &all {
         let only = |run: &str| threshold(run).filter(|found| found == one);
@@ -167,8 +166,8 @@ pub(super) fn whole_range(page: PageState, tag: &str, picture: &Picture) -> Rang
         entry.map_or((0.0, 1.0), |entry| page.steps_of(&entry))
     };
     let (lo, hi) = match x {
-        // The list of tags of a growing run is another one every few seconds. It is looked at when there are new points:
-        // cards that have none would be drawn again all at once.
+        // The list of tags of a growing run changes every few seconds. It is read only when there are new points:
+        // otherwise cards without new ones would be drawn again all at once.
         XChoice::Step if is_live => untrack(steps),
         XChoice::Step => steps(),
         XChoice::Relative | XChoice::Wall | XChoice::Tag => picture.extent().unwrap_or((0.0, 1.0)),
@@ -181,7 +180,7 @@ pub(super) fn whole_range(page: PageState, tag: &str, picture: &Picture) -> Rang
     (lo, end_of(lo, last, x.kind(), is_live))
 }
 
-/// The place of the crosshair, in words of the axis.
+/// Text of a position on the x axis.
 pub(super) fn x_text(x: XChoice, at: f64) -> String {
     match x {
         XChoice::Step => label::fixed(at, 0),
@@ -202,7 +201,7 @@ pub(super) fn describe(
     (lo, hi): Range,
     i18n: I18n,
 ) -> String {
-    let texts = &i18n.texts().scalars;
+    let texts = i18n.texts().scalars();
     let x = page.settings.x_of(tag);
     let first = if x == XChoice::Step {
         (texts.at_step)(&x_text(x, lo))

@@ -17,23 +17,21 @@ use trainscope_web_kit::prelude::*;
 
 mod text;
 
-/// Pictures of one file, at most.
-pub(super) const MOST_PICTURES: usize = 200;
+/// Maximum number of pictures in one file.
+pub(super) const MAX_PICTURES: usize = 200;
 /// Size of a picture in CSS pixels.
 const PICTURE: (f64, f64) = (640.0, 360.0);
-/// Columns of a file of several pictures.
+/// Number of columns in a file of several pictures.
 const COLUMNS: usize = 3;
 
-/// As what.
+/// Format of a download.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Format {
     /// Points, one row each.
     Csv,
-    /// Points, one list a series.
+    /// Points, one list per series.
     Json,
-    /// Picture of pixels.
     Png,
-    /// Picture of lines.
     Svg,
 }
 
@@ -52,16 +50,15 @@ impl Format {
     }
 }
 
-/// Downloads these tags as one file. They are asked for one after the other, so that the server and this page go on
-/// with what else they do.
+/// Downloads these tags as one file. Requests are sequential, which keeps the server and this page responsive.
 pub(super) fn save(page: PageState, pens: Pens, i18n: I18n, mut tags: Vec<String>, format: Format) {
     if format.is_picture() {
-        tags.truncate(MOST_PICTURES);
+        tags.truncate(MAX_PICTURES);
     }
     let name = match tags.as_slice() {
         [] => return,
         [only] => file_name(only),
-        _ => untrack(|| file_name(&page.settings.own.get())),
+        _ => untrack(|| file_name(&page.settings.page_run.get())),
     };
     let name = format!("{name}.{}", format.extension());
     spawn_local(async move {
@@ -69,7 +66,7 @@ pub(super) fn save(page: PageState, pens: Pens, i18n: I18n, mut tags: Vec<String
         let mut cards = Vec::new();
         let all = tags.len();
         for (done, tag) in tags.iter().enumerate() {
-            // `Some` gives the value back: the page was left.
+            // `Some` returns the value: the page was left.
             if page
                 .saving
                 .try_set((all > 1).then_some((done, all)))
@@ -103,7 +100,7 @@ pub(super) fn save(page: PageState, pens: Pens, i18n: I18n, mut tags: Vec<String
     });
 }
 
-/// All points of a tag in the shown range; for a picture as many as it can show, of the whole recording.
+/// Request for all points of a tag in the shown range; fewer for a picture.
 fn want(page: PageState, tag: &str, format: Format) -> Option<Want> {
     let settings = page.settings;
     let x = settings.x_of(tag);
@@ -111,7 +108,7 @@ fn want(page: PageState, tag: &str, format: Format) -> Option<Want> {
     let steps = range.filter(|_| x == XChoice::Step);
     let whole = |bound: f64| format!("{bound:.0}").parse::<i64>().ok();
     let is_picture = format.is_picture();
-    // Lines lead out of a picture: their next points are wanted too.
+    // Lines continue beyond the edges of a picture: their next points are requested too.
     let margin = i64::from(is_picture);
     Some(Want {
         series: page.entry(tag)?.series,
@@ -143,9 +140,9 @@ fn card(page: PageState, pens: Pens, i18n: I18n, tag: &str, loaded: CardLines) -
     }
 }
 
-/// The line below the title of a picture: axes, their scales where they are not linear, smoothing.
+/// The line below the title of a picture: axes with scales other than linear, smoothing.
 fn note(page: PageState, tag: &str, i18n: I18n) -> String {
-    let texts = &i18n.texts().scalars;
+    let texts = i18n.texts().scalars();
     let settings = page.settings;
     let scaled = |name: &str, scale: ScaleChoice| match scale {
         ScaleChoice::Linear => name.to_owned(),

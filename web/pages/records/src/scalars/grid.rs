@@ -5,7 +5,7 @@ use super::page::PageState;
 use trainscope_web_kit::components::{CardGrid, Place};
 use trainscope_web_kit::prelude::*;
 
-/// All cards, or the one that has the page for itself.
+/// All cards, or the card that fills the page.
 #[component]
 pub(super) fn Cards() -> impl IntoView {
     let page = PageState::get();

@@ -1,4 +1,4 @@
-//! Runs that belong together as one line: their mean, how far they spread, and how many there are.
+//! Groups of runs as one line: their mean, spread and number of members.
 
 use std::collections::BTreeMap;
 
@@ -28,12 +28,12 @@ pub(super) fn group_of(
             let value = value.map_or_else(|| not_recorded.to_owned(), hparam_text);
             format!("{name} = {value}")
         }
-        // A run that the expression does not find stays by itself.
+        // A run without a match is a group alone.
         GroupBy::Pattern(_) => pattern.find(run).unwrap_or_else(|| run.to_owned()),
     }
 }
 
-/// The value of a hyper-parameter as people write it.
+/// Text of the value of a hyper-parameter.
 fn hparam_text(value: &HparamValue) -> String {
     match value {
         HparamValue::Null => "null".to_owned(),
@@ -43,7 +43,8 @@ fn hparam_text(value: &HparamValue) -> String {
     }
 }
 
-/// One curve a group, in the order of their first members. `start` is when a run began: times are averaged from there.
+/// One curve per group, in the order of their first members. `start` is the wall time at which a run began: times are
+/// averaged relative to it.
 pub(super) fn grouped(
     loaded: &CardLines,
     name_of: &dyn Fn(&str) -> String,
@@ -154,7 +155,7 @@ fn mean(
     })
 }
 
-/// Adds a member's value at each step between its first and its last: its point, or the interpolation.
+/// Adds a member's value at each step between its first and its last: that of its point, or an interpolation.
 fn add(samples: &mut [Sample], steps: &[i64], series: &Series) {
     let (Some(&first), Some(&last)) = (series.steps.first(), series.steps.last()) else {
         return;
@@ -173,7 +174,7 @@ fn add(samples: &mut [Sample], steps: &[i64], series: &Series) {
     }
 }
 
-/// Stretches of all members: what one of them has must not vanish in the mean.
+/// Non-finite stretches of all members: those of a single one must not vanish in the mean.
 fn non_finite(members: &[&Curve]) -> Vec<NonFinite> {
     let mut all: Vec<NonFinite> = members
         .iter()
@@ -306,7 +307,7 @@ mod tests {
         assert_eq!(out.series.steps, [0, 5, 10, 20]);
         assert_eq!(out.series.values, [0.0, 6.0, 11.0, 20.0]);
         assert_eq!(out.group.as_ref().unwrap().counts, [1, 2, 2, 1]);
-        // The mean of points is points, with a band all the same.
+        // The mean of points consists of points, but has a band.
         assert!(!out.series.cut && out.has_bounds());
     }
 

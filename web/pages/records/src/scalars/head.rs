@@ -1,4 +1,4 @@
-//! The head of a card: its name, what its lines say, and buttons.
+//! The head of a card: its name, the values of its lines, buttons.
 
 use leptos::html;
 
@@ -21,12 +21,12 @@ pub(super) fn Head(
     readings: Memo<Option<Vec<Option<Reading>>>>,
     width: Signal<f64>,
     section: NodeRef<html::Section>,
-    /// True if the last request failed.
+    /// `true` if the last request failed.
     has_failed: Signal<bool>,
 ) -> impl IntoView {
     let settings = page.settings;
     let i18n = use_i18n();
-    let texts = move || &i18n.texts().scalars;
+    let texts = move || i18n.texts().scalars();
     let is_pinned = Signal::derive(move || {
         page.pins
             .with(|pins| tag.with_value(|tag| pins.contains(tag)))

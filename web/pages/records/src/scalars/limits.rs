@@ -1,4 +1,4 @@
-//! Limits that were noted with runs, as a card draws them: lines across, what is beyond, and how much of it there is.
+//! Limits noted with runs, as drawn on a card: lines, ranges beyond them, and the number of points there.
 
 use trainscope_api::notebook::{Limit, Threshold};
 use trainscope_charts::label;
@@ -7,7 +7,7 @@ use trainscope_charts::line::LimitLine;
 use super::data::{CardLines, Curve};
 use super::settings::Range;
 
-/// Ranges of values that stand out.
+/// Ranges of values beyond the limits.
 pub(super) fn beyond(threshold: &Threshold) -> Vec<(f64, f64)> {
     let range = |limit: Limit| {
         if limit.above {
@@ -30,13 +30,14 @@ pub(super) fn beyond(threshold: &Threshold) -> Vec<(f64, f64)> {
 /// Number of points beyond the limits.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Beyond {
-    /// That many; of buckets each counts once.
+    /// Number of points; a bucket counts once.
     pub(super) points: u64,
     /// `true` if the number is a lower bound.
     pub(super) is_least: bool,
 }
 
-/// Counts what is beyond the limit of each curve in a range of x, or in all of it; `x_of` says where its points are.
+/// Counts the points beyond the limit of each curve in a range of x, or in all of it; `x_of` returns the x of the
+/// points.
 pub(super) fn count(
     loaded: &CardLines,
     range: Option<Range>,
@@ -60,8 +61,8 @@ pub(super) fn count(
                 index.checked_sub(1).map_or(f64::NEG_INFINITY, at),
                 at(index),
             );
-            // Of a bucket that begins before the range only its last point may be known to be in it, and none of one
-            // that ends behind it.
+            // Only the last point of a bucket that begins before the range may be known to be in it, and no point of
+            // one that ends after it.
             let (is_in, is_whole, is_touched) = range.map_or((true, true, true), |(lo, hi)| {
                 let is_in = lo <= to && to <= hi;
                 (is_in, is_in && lo <= from, lo <= to && from < hi)
@@ -90,7 +91,7 @@ pub(super) fn words(threshold: &Threshold, and: &str, or: &str) -> String {
     }
 }
 
-/// The lines of a card: one a value, the first of each threshold with its text.
+/// The lines of a card: one per value, the first of each threshold with its text.
 pub(super) fn lines(
     thresholds: &[Threshold],
     is_passed: bool,

@@ -45,7 +45,7 @@ impl Draft {
 #[component]
 pub(super) fn LimitsPanel(page: PageState, tag: String) -> impl IntoView {
     let i18n = use_i18n();
-    let texts = move || &i18n.texts().scalars;
+    let texts = move || i18n.texts().scalars();
     let word = move |word: fn(&ScalarsTexts) -> &'static str| {
         Signal::derive(move || word(texts()).to_owned())
     };

@@ -13,16 +13,16 @@ use trainscope_web_kit::components::browse::TagEntry;
 use trainscope_web_kit::live::use_live;
 use trainscope_web_kit::prelude::*;
 
-/// Lines of a card whose wall times are wanted whatever x counts.
+/// Maximum number of lines of a card with wall times on all x axes.
 const TIMED_LINES: usize = 8;
-/// Step in the number of points of a request, so that a few pixels more or less ask for nothing new.
+/// Granularity of the number of points of a request: a few pixels more or less cause no new request.
 const POINTS_STEP: usize = 64;
 
-/// Approximate number of points before a zoomed range that are asked for too, so that a smoothed value in it is the one
-/// that it is without zooming: of weights up to 0.96 what came earlier has less than 10⁻⁴ of the influence.
+/// Approximate number of additional points before a zoomed range. Smoothed values in it then equal those without
+/// zooming: for weights up to 0.96, earlier points have less than 10⁻⁴ of the influence.
 const SMOOTHED_FROM: usize = 256;
 
-/// A card's requests: one at a time counts, answers that were overtaken are dropped, the old picture stays.
+/// A card's requests: only the latest counts, outdated answers are dropped, the old picture stays until then.
 #[derive(Clone, Copy)]
 pub(super) struct CardRequests {
     /// The last answer.
@@ -35,14 +35,13 @@ pub(super) struct CardRequests {
     pub(super) is_answered: RwSignal<bool>,
     /// `true` if the last request failed.
     pub(super) has_failed: RwSignal<bool>,
-    /// The answer without a range, from which any other range than one of steps is turned into steps, with what was
-    /// asked for it.
+    /// The answer without a range, with its request. It converts ranges of other units to steps.
     pub(super) outline: RwSignal<Option<(Want, Arc<CardLines>)>>,
     round: StoredValue<u64>,
 }
 
 impl CardRequests {
-    /// Begins to ask.
+    /// Starts the requests of a card.
     pub(super) fn start(
         page: PageState,
         tag: StoredValue<String>,
@@ -63,7 +62,7 @@ impl CardRequests {
         Effect::new(move |before: Option<Option<Want>>| {
             let now = want.get();
             if let Some(now) = &now {
-                // A moving range waits for the answer under way, so that the picture follows it however fast it moves.
+                // A moving range waits for the pending answer: the picture follows at any speed.
                 let is_move = before.flatten().is_some_and(|before| before.is_like(now));
                 if !(is_move && loading.is_fetching.get_value()) {
                     loading.is_awaited.set(true);
@@ -153,7 +152,7 @@ impl CardRequests {
                 }
             };
             if let Some((from, to)) = steps {
-                // Half a range more on each side, so that lines lead out of the picture.
+                // Half a range more on each side: lines continue beyond the edges of the picture.
                 let margin = to.saturating_sub(from) / 2 + 1;
                 want.from = Some(from.saturating_sub(margin.max(before)));
                 want.to = Some(to.saturating_add(margin));
@@ -176,7 +175,7 @@ impl CardRequests {
         let name = tag.get_value();
         spawn_local(async move {
             let answer = client::scalars_many(&want.request(&name)).await;
-            // The card may be gone, or something else be wanted meanwhile.
+            // Meanwhile, the card may be gone, or something else wanted.
             if self.round.try_get_value() != Some(round) {
                 return;
             }

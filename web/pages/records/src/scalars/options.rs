@@ -1,4 +1,4 @@
-//! Choices that are made now and then: scale of x, range of y, kind of smoothing, linking, size of cards, groups.
+//! Less frequent choices: scale of x, range of y, kind of smoothing, linking, size of cards, groups.
 
 use std::collections::BTreeSet;
 
@@ -18,7 +18,7 @@ type Word = fn(&ScalarsTexts) -> &'static str;
 
 fn word(name: Word) -> Signal<String> {
     let i18n = use_i18n();
-    Signal::derive(move || name(&i18n.texts().scalars).to_owned())
+    Signal::derive(move || name(i18n.texts().scalars()).to_owned())
 }
 
 fn options<T: Copy>(all: &[(T, Word)]) -> Vec<SegOption<T>> {
@@ -50,7 +50,7 @@ pub(super) fn Options(page: PageState) -> impl IntoView {
 fn Choices(page: PageState) -> impl IntoView {
     let settings = page.settings;
     let i18n = use_i18n();
-    let texts = move || &i18n.texts().scalars;
+    let texts = move || i18n.texts().scalars();
     view! {
         <div class="row">
             <span>{move || texts().x_scale}</span>
@@ -128,7 +128,7 @@ fn Choices(page: PageState) -> impl IntoView {
 fn Groups(page: PageState) -> impl IntoView {
     let settings = page.settings;
     let i18n = use_i18n();
-    let texts = move || &i18n.texts().scalars;
+    let texts = move || i18n.texts().scalars();
     let state = use_app_state();
     let hparams = Memo::new(move |_| {
         let mut names = BTreeSet::new();

@@ -26,11 +26,11 @@ const CACHED: usize = 64;
 pub(super) struct Pointer {
     /// Recorded place, in units of the x axis.
     pub(super) x: f64,
-    /// The card that it was set on.
+    /// Tag of the card on which it was set.
     pub(super) tag: String,
 }
 
-/// Panel beside the cards.
+/// Panel next to the cards.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Panel {
     /// The points as a table.
@@ -41,7 +41,7 @@ pub(super) enum Panel {
 /// Properties of a displayed run.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct RunFacts {
-    /// It grows.
+    /// `true` if it grows.
     pub(super) is_live: bool,
     /// Wall time of its first record.
     pub(super) start: Option<f64>,
@@ -69,15 +69,16 @@ pub(super) struct PageState {
     pub(super) pointer: RwSignal<Option<Pointer>>,
     /// A request of the keyboard to move the crosshair by some points; the first number makes equal requests differ.
     pub(super) key_steps: RwSignal<(u64, i32)>,
-    /// A request of the keyboard to move the range by so much of itself and make it that much as wide.
+    /// A request of the keyboard: shift of the range as a fraction of its width, then the scale of the width. The first
+    /// number makes equal requests differ.
     pub(super) key_zoom: RwSignal<(u64, (f64, f64))>,
-    /// The card that the keyboard is at.
+    /// Tag of the current card of the keyboard.
     pub(super) current: RwSignal<Option<String>>,
-    /// Open panel beside the cards, and its tag.
+    /// Open panel next to the cards, and its tag.
     pub(super) panel: RwSignal<Option<(Panel, String)>>,
     /// The group of each shown run, if runs are grouped.
     pub(super) groups: Memo<Option<Arc<HashMap<String, String>>>>,
-    /// Progress of a download in cards: done, total; `None` if there is none.
+    /// Progress of a download in cards: done, total; `None` without a download.
     pub(super) saving: RwSignal<Option<(usize, usize)>>,
     /// Turns of cards to refresh while runs grow.
     pub(super) turns: Turns,
@@ -87,7 +88,7 @@ pub(super) struct PageState {
 }
 
 impl PageState {
-    /// Makes the state, asks for the tags of shown runs, and provides it to everything below.
+    /// Creates the state, requests the tags of shown runs, and provides it as a context.
     pub(super) fn provide(browse: Browse, settings: Settings) -> Self {
         let state = use_app_state();
         let notes = use_notebook();
@@ -119,7 +120,7 @@ impl PageState {
                     GroupBy::Pattern(pattern) => Filter::new(pattern),
                     GroupBy::Hparam(_) | GroupBy::Folder => Filter::default(),
                 };
-                let not_recorded = i18n.texts().scalars.not_recorded;
+                let not_recorded = i18n.texts().scalars().not_recorded;
                 let shown = settings.shown.get();
                 let groups = shown.iter().map(|name| {
                     let run = state.run(name);
@@ -144,7 +145,7 @@ impl PageState {
         page
     }
 
-    /// The state of the page that this component is on.
+    /// The state of the page; call it in a component.
     pub(super) fn get() -> Self {
         expect_context()
     }
@@ -154,18 +155,18 @@ impl PageState {
         self.browse.entry(tag)
     }
 
-    /// Pins a tag, or takes the pin away; remembered beside the runs.
+    /// Pins or unpins a tag; stored next to the runs.
     pub(super) fn toggle_pin(self, tag: &str) {
         self.browse.toggle_pin(tag);
     }
 
     /// Scale of the y axis of a card; reactive.
     pub(super) fn y_scale(self, tag: &str) -> ScaleChoice {
-        let own = self.settings.own_y.with(|own| own.get(tag).copied());
-        own.unwrap_or_else(|| self.settings.y.get())
+        let scale = self.settings.own_y.with(|scales| scales.get(tag).copied());
+        scale.unwrap_or_else(|| self.settings.y.get())
     }
 
-    /// Limits of a tag that were noted with a run; reactive.
+    /// Limits of a tag noted with a run; reactive.
     pub(super) fn threshold(self, run: &str, tag: &str) -> Option<Threshold> {
         self.notes
             .with(|book| book.runs.get(run)?.thresholds.get(tag).copied())
@@ -189,21 +190,21 @@ impl PageState {
         });
     }
 
-    /// The range of steps that a card shows when nothing is zoomed: that of all tags, so that cards line up, unless
-    /// this one counts something else (epochs) and would be squeezed into a corner.
+    /// The range of steps of a card without zoom: that of all tags, so that cards line up. A tag with less than half of
+    /// that range keeps its range: epochs would be squeezed into a corner.
     pub(super) fn steps_of(self, entry: &TagEntry) -> (f64, f64) {
-        let own = entry.first_step.zip(entry.last_step).unwrap_or((0, 1));
-        let all = self.extent.get().unwrap_or(own);
+        let steps = entry.first_step.zip(entry.last_step).unwrap_or((0, 1));
+        let all = self.extent.get().unwrap_or(steps);
         let span = |(first, last): (i64, i64)| last as f64 - first as f64;
-        let (first, last) = if span(own) * 2.0 >= span(all) {
+        let (first, last) = if span(steps) * 2.0 >= span(all) {
             all
         } else {
-            own
+            steps
         };
         (first as f64, last as f64)
     }
 
-    /// Place of the crosshair on the card of a tag, if that has the axis of the card that is pointed at; reactive.
+    /// Position of the crosshair on the card of a tag, if it has the x axis of the card under the pointer; reactive.
     pub(super) fn pointer_x(self, tag: &str) -> Option<f64> {
         let x_of = |tag: &str| self.settings.x_of(tag);
         self.pointer.with(|pointer| {
@@ -212,8 +213,8 @@ impl PageState {
         })
     }
 
-    /// Puts the crosshair to the last step of the current or first card, for the keyboard to begin with; `false` if
-    /// there is none.
+    /// Puts the crosshair at the last step of the current or first card, as a start for the keyboard; `false` without a
+    /// card.
     pub(super) fn point_at_end(self) -> bool {
         let first = || self.cards.with_untracked(|cards| cards.first().cloned());
         let entry = self
@@ -249,7 +250,7 @@ impl PageState {
         is_there
     }
 
-    /// The card that keys are for: the one under the crosshair, the current or the first one; reactive.
+    /// The target card of keys: the one under the crosshair, otherwise the current or the first one; reactive.
     pub(super) fn key_card(self) -> Option<String> {
         let pointed = self
             .pointer
@@ -258,7 +259,7 @@ impl PageState {
         pointed.or_else(|| self.current.get()).or_else(first)
     }
 
-    /// Puts the crosshair where a link leads to: on the card of its tag, else on the first one.
+    /// Puts the crosshair at the target of a link: on the card of its tag, otherwise on the first one.
     pub(super) fn point_at_target(self) {
         let first = Memo::new(move |_| self.cards.with(|cards| cards.first().cloned()));
         Effect::new(move |before: Option<Option<(f64, Option<String>)>>| {
@@ -275,7 +276,7 @@ impl PageState {
         });
     }
 
-    /// Removes the crosshair when what x counts has changed.
+    /// Removes the crosshair when the x axis changes.
     pub(super) fn follow_axis(self) {
         Effect::new(move |before: Option<(XChoice, Option<String>)>| {
             let now = (self.settings.x.get(), self.settings.x_tag.get());

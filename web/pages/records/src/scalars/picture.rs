@@ -31,16 +31,16 @@ pub(super) struct Look<'a> {
     /// `true` to draw envelopes (or raw points behind a smoothed line).
     pub(super) has_band: bool,
     /// The run whose page it is.
-    pub(super) own: &'a str,
+    pub(super) page_run: &'a str,
     /// Colour of a run, and whether its line is dashed.
     pub(super) colour: &'a dyn Fn(&str) -> (Rgb, bool),
     /// Background colour.
     pub(super) paper: Rgb,
     /// Predicate for runs that grow.
     pub(super) is_live: &'a dyn Fn(&str) -> bool,
-    /// When a run began, in seconds since 1970.
+    /// Wall time at which a run began, in seconds since 1970.
     pub(super) start: &'a dyn Fn(&str) -> Option<f64>,
-    /// Ranges of a run's values that stand out.
+    /// Ranges of values beyond the limits of a run.
     pub(super) beyond: &'a dyn Fn(&str) -> Vec<(f64, f64)>,
     /// `+∞ at 411`.
     pub(super) inf_at: fn(&str, &str) -> String,
@@ -51,20 +51,20 @@ pub(super) struct Look<'a> {
 pub(super) struct Picture {
     /// Source data.
     pub(super) loaded: Arc<CardLines>,
-    /// The last answer without a range, which knows where stretches begin and end beyond the zoomed one.
+    /// The last answer without a range; it has the ends of stretches beyond the zoomed range.
     pub(super) whole: Option<Arc<CardLines>>,
-    /// One line a curve, in the same order.
+    /// One line per curve, in the same order.
     pub(super) lines: Arc<Vec<Line>>,
     /// Points superseded by restarts, drawn below all lines.
     pub(super) superseded: Vec<Line>,
     /// `true` if all lines are identical and drawn as one.
     pub(super) is_shared: bool,
-    /// Limits across it.
+    /// Lines of limits.
     pub(super) limits: Vec<LimitLine>,
 }
 
 impl Picture {
-    /// Draws up the lines.
+    /// Builds the lines of an answer.
     pub(super) fn new(
         loaded: Arc<CardLines>,
         whole: Option<Arc<CardLines>>,
@@ -105,7 +105,7 @@ impl Picture {
         }
     }
 
-    /// Stretches of a line that are not finite, each as long as it is in the whole recording.
+    /// Stretches of a line that are not finite, each in its full length in the recording.
     pub(super) fn stretches(&self, curve: &Curve) -> Vec<NonFinite> {
         let whole = self.whole.iter().flat_map(|whole| &whole.curves);
         let known: Vec<&NonFinite> = whole
@@ -156,7 +156,7 @@ fn span(loaded: &CardLines, all_x: &[Vec<f64>], look: &Look<'_>) -> f64 {
     width(look.range.or_else(|| extent_of(all_x.iter())))
 }
 
-/// Unit of smoothing where each point is drawn: none for x, and the mean distance for windows.
+/// Unit of smoothing if each point is drawn: the mean distance for windows, NaN (the point) otherwise.
 fn unit_of_points(kind: Kind, x: &[f64]) -> f64 {
     match (kind, x) {
         (Kind::Mean | Kind::Gaussian, [first, .., last]) => (last - first) / (x.len() - 1) as f64,
@@ -164,7 +164,7 @@ fn unit_of_points(kind: Kind, x: &[f64]) -> f64 {
     }
 }
 
-/// From the least to the greatest finite x.
+/// Minimum and maximum finite x.
 pub(super) fn extent_of<'a>(all: impl Iterator<Item = &'a Vec<f64>>) -> Option<(f64, f64)> {
     let finite = all.flatten().filter(|x| x.is_finite());
     finite.fold(None, |extent: Option<(f64, f64)>, &x| {
@@ -173,13 +173,13 @@ pub(super) fn extent_of<'a>(all: impl Iterator<Item = &'a Vec<f64>>) -> Option<(
     })
 }
 
-/// Equal bit for bit, so that NaN is equal to NaN.
+/// Bitwise equality: NaN equals NaN.
 fn same(a: &[f64], b: &[f64]) -> bool {
     a.len() == b.len() && a.iter().zip(b).all(|(a, b)| a.to_bits() == b.to_bits())
 }
 
-/// Values smoothed along x. Of several values with one x the last finite one counts; its smoothed value is that of all,
-/// so that the line has no cliffs.
+/// Values smoothed along x. Of several values at one x only the last finite one counts; the others take its smoothed
+/// value, which avoids cliffs.
 fn smoothed(look: &Look<'_>, x: &[f64], values: &[f64], unit: f64) -> Vec<f64> {
     if look.smoothing <= 0.0 {
         return values.to_vec();
@@ -192,9 +192,9 @@ fn smoothed(look: &Look<'_>, x: &[f64], values: &[f64], unit: f64) -> Vec<f64> {
         finite.or(group.last()).copied()
     };
     let counting: Vec<usize> = groups.iter().filter_map(counting).collect();
-    let own_x: Vec<f64> = counting.iter().map(|&index| x[index]).collect();
-    let own: Vec<f64> = counting.iter().map(|&index| values[index]).collect();
-    let means = smooth::by(look.kind, &own_x, &own, look.smoothing, unit);
+    let group_x: Vec<f64> = counting.iter().map(|&index| x[index]).collect();
+    let group_values: Vec<f64> = counting.iter().map(|&index| values[index]).collect();
+    let means = smooth::by(look.kind, &group_x, &group_values, look.smoothing, unit);
     let mut all = values.to_vec();
     for (group, mean) in groups.iter().zip(means) {
         for &index in group.iter().filter(|&&index| values[index].is_finite()) {
@@ -211,7 +211,7 @@ fn line(curve: &Curve, x: Vec<f64>, look: &Look<'_>, unit: f64) -> Line {
     let is_over_tag = look.x == XChoice::Tag;
     let (colour, is_dashed) = (look.colour)(run);
     let has_bounds = curve.has_bounds();
-    // Points have no place on an axis that is smoothed itself.
+    // Points have no position on an axis that is smoothed itself.
     let show_raw = !has_bounds && is_smoothed && look.has_band && !is_over_tag;
     let beyond = (look.beyond)(run);
     let (low, high) = if has_bounds && look.has_band {
@@ -260,7 +260,7 @@ fn line(curve: &Curve, x: Vec<f64>, look: &Look<'_>, unit: f64) -> Line {
         } else {
             Stroke::Solid
         },
-        is_main: curve.shows(look.own),
+        is_main: curve.shows(look.page_run),
         is_live: (look.is_live)(run),
         values,
         raw: if show_raw {
@@ -277,31 +277,31 @@ fn line(curve: &Curve, x: Vec<f64>, look: &Look<'_>, unit: f64) -> Line {
     }
 }
 
-/// The points of a curve that were written again; paler, and as they are.
+/// Superseded points of a curve: paler, not smoothed.
 fn pale_line(curve: &Curve, look: &Look<'_>) -> Option<Line> {
-    let own = Curve {
+    let old = Curve {
         id: curve.id.clone(),
         series: curve.superseded.clone(),
         ..Curve::default()
     };
-    let x = x_values(&own, look.x, (look.start)(&own.id.run));
+    let x = x_values(&old, look.x, (look.start)(&old.id.run));
     (!x.is_empty()).then(|| Line {
-        colour: mix((look.colour)(&own.id.run).0, look.paper),
+        colour: mix((look.colour)(&old.id.run).0, look.paper),
         stroke: Stroke::Solid,
         is_main: false,
         is_live: false,
         x,
-        values: own.series.values,
+        values: old.series.values,
         raw: Vec::new(),
         low: Vec::new(),
         high: Vec::new(),
         stretches: Vec::new(),
-        is_raw: !own.series.cut,
+        is_raw: !old.series.cut,
         beyond: Vec::new(),
     })
 }
 
-/// A colour that steps back.
+/// Blends two fifths of a colour with the background.
 fn mix(colour: Rgb, paper: Rgb) -> Rgb {
     let one = |colour: u8, paper: u8| {
         let mixed = (u16::from(colour) * 2 + u16::from(paper) * 3) / 5;
@@ -314,7 +314,7 @@ fn mix(colour: Rgb, paper: Rgb) -> Rgb {
     )
 }
 
-/// The envelope at outliers, and nothing elsewhere.
+/// The envelope at outliers, NaN elsewhere.
 fn peaks(series: &Series, beyond: &[(f64, f64)]) -> (Vec<f64>, Vec<f64>) {
     let bounds = series.min.iter().zip(&series.max);
     let seen = bounds.map(|(&low, &high)| {
@@ -328,7 +328,7 @@ fn peaks(series: &Series, beyond: &[(f64, f64)]) -> (Vec<f64>, Vec<f64>) {
     seen.unzip()
 }
 
-/// The class as a plot names it, and as people read it.
+/// The class of the plot, and its text.
 pub(super) fn class_of(class: NonFiniteClass) -> (Class, &'static str) {
     match class {
         NonFiniteClass::Nan => (Class::Nan, "NaN"),
@@ -337,11 +337,11 @@ pub(super) fn class_of(class: NonFiniteClass) -> (Class, &'static str) {
     }
 }
 
-/// x of a step that may lie inside of a bucket: on an axis of steps it is exact, on one of time the bucket's.
+/// x of a step that may be inside a bucket: exact on an axis of steps, the bucket's on one of time.
 fn x_of_step(series: &Series, x: &[f64], step: i64) -> f64 {
     let index = series.steps.partition_point(|&other| other < step);
     match (series.steps.get(index), x.get(index)) {
-        // Steps and x are the same list on an axis of steps, but for the place inside of a bucket.
+        // On an axis of steps, x equals the step, except inside a bucket.
         (Some(&at), Some(&x)) if (x - at as f64).abs() < f64::EPSILON => step as f64,
         (_, Some(&x)) => x,
         (_, None) => x.last().copied().unwrap_or(step as f64),
@@ -381,7 +381,7 @@ mod tests {
             kind: Kind::Ema,
             range: None,
             has_band: true,
-            own: "a",
+            page_run: "a",
             colour: &|_| (Rgb(1, 2, 3), false),
             paper: Rgb(255, 255, 255),
             is_live: &|_| false,
@@ -489,11 +489,14 @@ mod tests {
                 range,
                 ..look(XChoice::Step, 0.6)
             };
-            let own = Picture::new(Arc::clone(&members), None, &look);
+            let separate = Picture::new(Arc::clone(&members), None, &look);
             let mean = Picture::new(Arc::clone(&group), None, &look);
             for at in [0, 24, 179] {
-                let (mean, own) = (mean.lines[0].values[at], own.lines[1].values[at]);
-                assert!((mean - own).abs() < 1e-9, "{mean} is not {own} at {at}");
+                let (mean, middle) = (mean.lines[0].values[at], separate.lines[1].values[at]);
+                assert!(
+                    (mean - middle).abs() < 1e-9,
+                    "{mean} is not {middle} at {at}"
+                );
             }
             let band = (mean.lines[0].low[24], mean.lines[0].high[24]);
             assert_eq!(band, (1.0 + 3.0, 3.0 + 3.0));

@@ -13,14 +13,14 @@ pub(super) struct Reading {
     pub(super) smoothed: f64,
     /// Recorded value; of a bucket its last.
     pub(super) value: f64,
-    /// Least and greatest finite value, where it is a bucket.
+    /// Minimum and maximum finite value of a bucket.
     pub(super) bounds: Option<(f64, f64)>,
-    /// Runs that it is the mean of, of a group.
+    /// Number of runs in the mean of a group.
     pub(super) count: Option<u32>,
 }
 
 impl Picture {
-    /// The x of the recorded point that is nearest.
+    /// The x of the nearest recorded point.
     pub(super) fn nearest(&self, x: f64) -> Option<f64> {
         let candidates = self.lines.iter().filter_map(|line| {
             let index = nearest_index(&line.x, x)?;
@@ -29,7 +29,7 @@ impl Picture {
         candidates.min_by(|a, b| (a - x).abs().total_cmp(&(b - x).abs()))
     }
 
-    /// The recorded x `count` points further on (or back, if negative) over all lines.
+    /// The recorded x `count` points further (or back, if negative) over all lines.
     pub(super) fn beside(&self, x: f64, count: i32) -> Option<f64> {
         let mut at = x;
         for _ in 0..count.unsigned_abs() {
@@ -69,7 +69,7 @@ impl Picture {
     fn reading(&self, line: usize, x: f64) -> Option<Reading> {
         let points = &self.lines.get(line)?.x;
         let index = nearest_index(points, x)?;
-        // A line that has ended says nothing about what came after it; a mean distance is rounding.
+        // A line has no value outside of its range; one mean distance is tolerated as rounding.
         let (first, last) = extent_of(std::iter::once(points))?;
         let slack = (last - first) / (points.len().saturating_sub(1).max(1) as f64);
         if x < first - slack || x > last + slack {
@@ -99,7 +99,7 @@ impl Picture {
         })
     }
 
-    /// The line that another one is compared with: the baseline's of the same rank and writer, or its first.
+    /// The line to compare another one with: that of the baseline with the same rank and writer, or its first.
     pub(super) fn baseline_of(&self, line: usize, baseline: &str) -> Option<usize> {
         let curves = &self.loaded.curves;
         let curve = curves.get(line)?;
@@ -112,7 +112,7 @@ impl Picture {
     }
 }
 
-/// Position of the x that is nearest, in a list that ascends but for restarts.
+/// Index of the nearest x in a list that ascends except at restarts.
 fn nearest_index(points: &[f64], x: f64) -> Option<usize> {
     if points.is_sorted() {
         let behind = points.partition_point(|&other| other < x);

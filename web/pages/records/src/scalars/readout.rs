@@ -18,27 +18,27 @@ use trainscope_web_kit::i18n::use_i18n;
 use trainscope_web_kit::prelude::*;
 use trainscope_web_kit::run_name::short_name;
 
-/// Values in a head, at most.
-const MOST_IN_HEAD: usize = 6;
-/// Pixels of a head that are neither name nor values, beyond the width of the plot: padding, buttons, pin, gaps.
+/// Maximum number of values in a head.
+const MAX_IN_HEAD: usize = 6;
+/// Pixels of a head for parts other than name and values, beyond the width of the plot: padding, buttons, pin, gaps.
 const HEAD_PIXELS: f64 = 100.0;
 /// Pixels of the word for a scale that is not linear.
 const SCALE_PIXELS: f64 = 48.0;
-/// Pixels of a chip and the gaps beside it.
+/// Pixels of a chip and the gaps around it.
 const CHIP_PIXELS: f64 = 24.0;
 /// Pixels between the parts of a head.
 const GAP: f64 = 8.0;
-/// Pixels of the count of values that are left out.
+/// Pixels of the count of omitted values.
 const MORE_PIXELS: f64 = 24.0;
 /// Pixels between the crosshair and the read-out, and between it and the edge of the card.
 const BESIDE: f64 = 14.0;
 const EDGE: f64 = 4.0;
-/// Width of the read-out before it was laid out once.
+/// Width of the read-out before its first layout.
 const FIRST_WIDTH: f64 = 300.0;
-/// Rows of the read-out, at most; the others are counted.
-const MOST_ROWS: usize = 12;
+/// Maximum number of rows of the read-out; the others are counted.
+const MAX_ROWS: usize = 12;
 
-/// A value as text, with the class that marks what is not finite.
+/// CSS class of a value that is not finite.
 fn value_class(value: f64) -> &'static str {
     if value.is_nan() {
         "nan"
@@ -102,7 +102,7 @@ pub(super) fn HeadValues(
                 });
                 fitting(&widths.collect::<Vec<_>>(), room)
             };
-            // Values come before the names of their attempts, which the full read-out has too.
+            // Values take precedence over the names of their attempts, which the full read-out has too.
             let mut marks_shown = marks(true);
             let mut fitting = count(&marks_shown);
             if fitting < readings.len() {
@@ -134,22 +134,22 @@ pub(super) fn HeadValues(
     view! { <span class="ro">{values}</span> }
 }
 
-/// Number of values of these widths that fit, each whole: a value that is cut reads like another one. Where not all do, a
-/// count of the others takes room, too.
+/// Number of values of these widths that fit completely: a truncated value reads like another one. If some are omitted,
+/// their count takes room, too.
 fn fitting(widths: &[f64], room: f64) -> usize {
-    if widths.len() <= MOST_IN_HEAD && widths.iter().sum::<f64>() <= room {
+    if widths.len() <= MAX_IN_HEAD && widths.iter().sum::<f64>() <= room {
         return widths.len();
     }
     let mut left = room - MORE_PIXELS;
-    let fits = widths.iter().take(MOST_IN_HEAD).take_while(|width| {
+    let fits = widths.iter().take(MAX_IN_HEAD).take_while(|width| {
         left -= **width;
         left >= 0.0
     });
     fits.count()
 }
 
-/// The rank of a line, or the number of its program, where its run has several lines on the card; with the run where there
-/// are more runs.
+/// The rank of a line, or the number of its program, if its run has several lines on the card; with the name of the run
+/// if there are more runs.
 fn mark_of(curves: &[Curve], line: usize, has_more_runs: bool) -> String {
     let Some(curve) = curves.get(line) else {
         return String::new();
@@ -159,8 +159,8 @@ fn mark_of(curves: &[Curve], line: usize, has_more_runs: bool) -> String {
         return String::new();
     }
     let same = curves[..line].iter();
-    let same = same.filter(|own| own.id.run == id.run && own.id.rank == id.rank);
-    // Programs that wrote at the same time have no rank of their own.
+    let same = same.filter(|other| other.id.run == id.run && other.id.rank == id.rank);
+    // Programs that wrote at the same time share a rank.
     let mark = match (id.rank, &id.file) {
         (rank, None) => format!("r{rank}"),
         (0, Some(_)) => format!("#{}", same.count() + 1),
@@ -173,7 +173,7 @@ fn mark_of(curves: &[Curve], line: usize, has_more_runs: bool) -> String {
     }
 }
 
-/// The full read-out beside the crosshair.
+/// The full read-out next to the crosshair.
 #[component]
 pub(super) fn ReadOut(
     page: PageState,
@@ -183,7 +183,7 @@ pub(super) fn ReadOut(
     geometry: RwSignal<Option<Arc<Geometry>>>,
 ) -> impl IntoView {
     let i18n = use_i18n();
-    let texts = move || &i18n.texts().scalars;
+    let texts = move || i18n.texts().scalars();
     let x = move || page.pointer.with(|pointer| pointer.as_ref().map(|p| p.x));
     let settings = page.settings;
     let tip = NodeRef::<leptos::html::Div>::new();
@@ -191,7 +191,7 @@ pub(super) fn ReadOut(
     Effect::new(move || {
         readings.track();
         tip.track();
-        // It is as wide as what it says, which is there when the frame is.
+        // Its width follows its text, which is rendered by then.
         request_animation_frame(move || {
             let now = tip.try_get_untracked().flatten();
             let now = now.map(|tip| f64::from(tip.offset_width()));
@@ -200,7 +200,7 @@ pub(super) fn ReadOut(
             }
         });
     });
-    // Beside the crosshair; over it only where neither side has room, and never beyond the card.
+    // Next to the crosshair; over it only if neither side has room, and never beyond the card.
     let left = move || {
         let layout = geometry.get()?;
         let px = layout.x_px(x()?);
@@ -249,7 +249,7 @@ pub(super) fn ReadOut(
         })
     };
     let is_smoothed = move || settings.smoothing.get() > 0.0;
-    // Only where there is something to compare with.
+    // Only if there is a line to compare.
     let baseline = Memo::new(move |_| {
         let baseline = settings.baseline.get()?;
         picture.with(|picture| {
@@ -272,8 +272,8 @@ pub(super) fn ReadOut(
         let found = readings.get().unwrap_or_default();
         let (is_cut, is_smoothed) = (is_cut(), is_smoothed());
         picture.with(|picture| {
-            let own = settings.own.get();
-            let rows = found.iter().enumerate().take(MOST_ROWS);
+            let page_run = settings.page_run.get();
+            let rows = found.iter().enumerate().take(MAX_ROWS);
             let rows = rows.filter_map(|(line, reading)| {
                 let curve = picture.loaded.curves.get(line)?;
                 let step = reading.map_or(i64::MIN, |reading| reading.step);
@@ -292,14 +292,17 @@ pub(super) fn ReadOut(
                     .into_iter()
                     .map(|(number, value)| overwritten_row(curve, name(number), value, &shown));
                 let old = old.collect_view();
-                Some((row(curve, reading.as_ref(), curve.shows(&own), &shown), old))
+                Some((
+                    row(curve, reading.as_ref(), curve.shows(&page_run), &shown),
+                    old,
+                ))
             });
             rows.collect_view()
         })
     };
     let more = move || {
         let lines = picture.with(|picture| picture.lines.len());
-        (lines > MOST_ROWS).then(|| format!("+{}", lines - MOST_ROWS))
+        (lines > MAX_ROWS).then(|| format!("+{}", lines - MAX_ROWS))
     };
     let context = move || picture.with(|picture| context_lines(picture, x()?, texts().non_finite));
     view! {
@@ -344,7 +347,7 @@ pub(super) fn ReadOut(
 
 /// Columns of a row, and their values that depend on other rows.
 struct RowCells {
-    /// Attempt that the value is from, of several.
+    /// Name of the attempt that wrote the value, if there are several.
     attempt: Option<String>,
     is_smoothed: bool,
     is_cut: bool,
@@ -392,7 +395,7 @@ fn row(
     let value = reading.map(|r| r.value);
     let bounds = reading.and_then(|r| r.bounds);
     let (low, high) = (bounds.map(|b| b.0), bounds.map(|b| b.1));
-    // A bucket without finite values has no bounds to name.
+    // A bucket without finite values has no bounds.
     let finite = |bound: Option<f64>| bound.filter(|value| value.is_finite());
     let run = curve.id.run.clone();
     let name = match &shown.attempt {
@@ -456,7 +459,7 @@ fn overwritten_row(
     }
 }
 
-/// "NaN from 412 to 1,184" for the stretches that the crosshair is in or near, most severe first.
+/// "NaN from 412 to 1,184" for the stretches at or near the crosshair, most severe first.
 fn context_lines(
     picture: &Picture,
     x: f64,
@@ -522,7 +525,7 @@ mod tests {
         assert_eq!(fitting(&[40.0; 3], 120.0), 3);
         assert_eq!(fitting(&[40.0; 3], 119.0), 2);
         assert_eq!(fitting(&[40.0; 3], 50.0), 0);
-        assert_eq!(fitting(&[10.0; 9], 500.0), MOST_IN_HEAD);
+        assert_eq!(fitting(&[10.0; 9], 500.0), MAX_IN_HEAD);
         assert_eq!(fitting(&[], 10.0), 0);
     }
 }

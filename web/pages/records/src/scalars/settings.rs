@@ -15,12 +15,12 @@ use trainscope_web_kit::url_state::{History, UrlState};
 
 /// Default weight of smoothing: none, because a smoothed line of few points misses all of them.
 const SMOOTHING: f64 = 0.0;
-/// Greatest weight.
-pub(super) const MOST_SMOOTHING: f64 = 0.99;
+/// Maximum weight of smoothing.
+pub(super) const MAX_SMOOTHING: f64 = 0.99;
 
 /// A range of x.
 pub(super) type Range = (f64, f64);
-/// Cards with a range of their own; `None` is everything.
+/// Ranges of single cards, by tag; `None` is everything.
 pub(super) type OwnRanges = BTreeMap<String, Option<Range>>;
 
 /// The choices, as signals.
@@ -28,7 +28,7 @@ pub(super) type OwnRanges = BTreeMap<String, Option<Range>>;
 pub(super) struct Settings {
     url: UrlState,
     /// The run whose page it is.
-    pub(super) own: Memo<String>,
+    pub(super) page_run: Memo<String>,
     /// Runs whose lines are drawn, by name.
     pub(super) shown: RunNames,
     /// The run that others are compared with.
@@ -37,12 +37,12 @@ pub(super) struct Settings {
     pub(super) x: Memo<XChoice>,
     /// Tags whose steps start again with each epoch; by step their curves would run back and forth.
     per_epoch: RwSignal<BTreeSet<String>>,
-    /// The scalar that it counts, if it is one.
+    /// Tag of the scalar on the x axis, if any.
     pub(super) x_tag: Memo<Option<String>>,
     pub(super) x_scale: Memo<ScaleChoice>,
     /// Scale of the y axis.
     pub(super) y: Memo<ScaleChoice>,
-    /// That of single cards.
+    /// Scale of the y axis of single cards.
     pub(super) own_y: Memo<BTreeMap<String, ScaleChoice>>,
     /// Values covered by the y axis.
     pub(super) y_range: Memo<YRange>,
@@ -58,19 +58,18 @@ pub(super) struct Settings {
     pub(super) is_linked: Memo<bool>,
     /// The chosen range of x of all cards.
     pub(super) range: Memo<Option<Range>>,
-    /// Those of single cards.
+    /// Ranges of x of single cards.
     pub(super) own_ranges: Memo<OwnRanges>,
     /// Grouping key of runs.
     pub(super) group: Memo<Option<GroupBy>>,
     /// Meaning of the band of a group.
     pub(super) spread: Memo<Spread>,
-    /// Size of cards.
     pub(super) card_size: Memo<CardSize>,
-    /// The tag whose card has the page for itself.
+    /// Tag of the card that fills the page.
     pub(super) full: Memo<Option<String>>,
-    /// The tag that a link leads to.
+    /// Tag of the target of a link.
     pub(super) target: Memo<Option<String>>,
-    /// The step of that tag at which the crosshair is at first.
+    /// Initial step of the crosshair on the target's card.
     pub(super) at: Memo<Option<f64>>,
 }
 
@@ -88,7 +87,7 @@ impl Settings {
         let at = url.param("at");
         let settings = Self {
             url,
-            own: browse.own,
+            page_run: browse.own,
             shown: browse.shown,
             baseline: browse.baseline,
             x: Memo::new(move |_| x.with(|(x, _)| *x)),
@@ -121,14 +120,13 @@ impl Settings {
         settings
     }
 
-    /// Chooses the x axis; ranges in the units of the old one mean nothing on the new one.
+    /// Chooses the x axis; removes ranges, which are in units of the old one.
     pub(super) fn set_x(self, x: XChoice, tag: Option<&str>) {
         let word = x.word(tag);
         let changes = [("x", word.as_deref()), ("range", None), ("zooms", None)];
         self.url.set(&changes, History::Push);
     }
 
-    /// Chooses the scale of the x axis.
     pub(super) fn set_x_scale(self, scale: ScaleChoice) {
         self.push("xs", key(scale, &ScaleChoice::ALL));
     }
@@ -141,25 +139,24 @@ impl Settings {
 
     /// Chooses the scale of the y axis of one card.
     pub(super) fn set_own_y(self, tag: &str, scale: ScaleChoice) {
-        let mut own = self.own_y.get_untracked();
-        own.remove(tag);
+        let mut scales = self.own_y.get_untracked();
+        scales.remove(tag);
         if scale != self.y.get_untracked() {
-            own.insert(tag.to_owned(), scale);
+            scales.insert(tag.to_owned(), scale);
         }
         let word = |scale: ScaleChoice| key(scale, &ScaleChoice::ALL).unwrap_or("linear");
-        let items: Vec<String> = own
+        let items: Vec<String> = scales
             .iter()
             .map(|(tag, scale)| format!("{}:{tag}", word(*scale)))
             .collect();
         self.url.set_list("ys", &items, History::Push);
     }
 
-    /// Chooses which values the y axis makes room for.
+    /// Chooses the values covered by the y axis.
     pub(super) fn set_y_range(self, range: YRange) {
         self.push("yr", key(range, &Y_RANGES));
     }
 
-    /// Chooses how lines are smoothed.
     pub(super) fn set_smoothing_kind(self, kind: Kind) {
         self.push("by", key(kind, &SMOOTHINGS));
     }
@@ -182,7 +179,7 @@ impl Settings {
         self.push("superseded", is_shown.then_some("1"));
     }
 
-    /// Makes cards zoom together, or each for itself.
+    /// Makes cards zoom together, or separately.
     pub(super) fn set_linked(self, is_linked: bool) {
         let mut changes = vec![("link", (!is_linked).then_some("0"))];
         if is_linked {
@@ -191,11 +188,11 @@ impl Settings {
         self.url.set(&changes, History::Push);
     }
 
-    /// Sets the ranges of all cards and of single ones.
-    pub(super) fn set_ranges(self, range: Option<Range>, own: &OwnRanges) {
+    /// Sets the range of all cards, and those of single ones.
+    pub(super) fn set_ranges(self, range: Option<Range>, own_ranges: &OwnRanges) {
         let x = self.x.get_untracked();
         let text = range.map(|range| range_text(range, x, ','));
-        let items: Vec<String> = own
+        let items: Vec<String> = own_ranges
             .iter()
             .map(|(tag, range)| {
                 let x = untrack(|| self.x_of(tag));
@@ -216,7 +213,7 @@ impl Settings {
         }
     }
 
-    /// True if a card is drawn by time because its steps start again with each epoch; reactive.
+    /// `true` if a card is drawn by time because its steps start again with each epoch; reactive.
     pub(super) fn is_by_time_instead(self, tag: &str) -> bool {
         self.x.get() == XChoice::Step && self.is_per_epoch(tag)
     }
@@ -236,23 +233,22 @@ impl Settings {
         });
     }
 
-    /// Groups runs, or draws each for itself; what is typed is no new page.
+    /// Groups runs; `None` draws each separately.
     pub(super) fn set_group(self, group: Option<&GroupBy>, history: History) {
         let words = group.map(GroupBy::words);
         self.url.set(&[("group", words.as_deref())], history);
     }
 
-    /// Chooses what the band of a group says.
+    /// Chooses the meaning of the band of a group.
     pub(super) fn set_spread(self, spread: Spread) {
         self.push("spread", key(spread, &Spread::ALL));
     }
 
-    /// Chooses how large cards are.
     pub(super) fn set_card_size(self, size: CardSize) {
         self.push("size", key(size, &CardSize::ALL));
     }
 
-    /// Gives one card the page, or takes it back.
+    /// Fills the page with one card; `None` returns to all cards.
     pub(super) fn set_full(self, tag: Option<&str>) {
         self.push("full", tag);
     }
@@ -283,7 +279,7 @@ fn flag(url: UrlState, name: &'static str, default: bool) -> Memo<bool> {
 
 fn parse_smoothing(text: Option<&str>) -> f64 {
     text.and_then(format::parse_number)
-        .map_or(SMOOTHING, |weight| weight.clamp(0.0, MOST_SMOOTHING))
+        .map_or(SMOOTHING, |weight| weight.clamp(0.0, MAX_SMOOTHING))
 }
 
 fn parse_range(text: Option<&str>) -> Option<Range> {
@@ -317,7 +313,7 @@ fn parse_scales(items: &[String]) -> BTreeMap<String, ScaleChoice> {
     scales.collect()
 }
 
-/// A range as it is read back from the address.
+/// A range, rounded as in the address.
 pub(super) fn rounded(range: Range, x: XChoice) -> Range {
     parse_range(Some(&range_text(range, x, ','))).unwrap_or(range)
 }
@@ -343,7 +339,7 @@ mod tests {
         }
         assert_eq!(
             parse_smoothing(Some("7")).to_bits(),
-            MOST_SMOOTHING.to_bits()
+            MAX_SMOOTHING.to_bits()
         );
         assert_eq!(parse_smoothing(Some("x")).to_bits(), SMOOTHING.to_bits());
     }

@@ -6,14 +6,14 @@ use trainscope_web_kit::components::browse;
 use trainscope_web_kit::i18n::use_i18n;
 use trainscope_web_kit::prelude::*;
 
-/// Runs, groups, filter, tags, and what there is of them.
+/// Runs, groups, filter, tags, totals.
 #[component]
 pub(super) fn Side() -> impl IntoView {
     let page = PageState::get();
     let i18n = use_i18n();
     let totals = Signal::derive(move || {
         let tags = page.entries.with(|entries| entries.len() as u64);
-        (i18n.texts().scalars.all_kept)(tags, page.browse.all_points())
+        (i18n.texts().scalars().all_kept)(tags, page.browse.all_points())
     });
     view! {
         <browse::Side browse=page.browse totals=totals>
@@ -58,7 +58,7 @@ pub(super) fn GroupList(page: PageState) -> impl IntoView {
                         })
                         .collect_view();
                     view! {
-                        <ul class="groups small" aria-label=i18n.texts().scalars.groups>
+                        <ul class="groups small" aria-label=i18n.texts().scalars().groups>
                             {rows}
                         </ul>
                     }

@@ -13,15 +13,15 @@ use trainscope_web_kit::i18n::use_i18n;
 use trainscope_web_kit::prelude::*;
 use trainscope_web_kit::query::query;
 
-/// Rows of all lines together.
-const MOST_ROWS: usize = 1_000;
+/// Maximum number of rows of all lines together.
+const MAX_ROWS: usize = 1_000;
 
 async fn ask(tag: &str, want: &Want) -> Result<CardLines, ClientError> {
     let answer = client::scalars_many(&want.request(tag)).await?;
     Ok(CardLines::new(want, answer.series))
 }
 
-/// The points whose x is in a range, which also ask for their neighbours.
+/// Keeps the points with x in a range; answers also have their neighbours.
 fn within(mut loaded: CardLines, (lo, hi): Range, x_of: &dyn Fn(&Curve) -> Vec<f64>) -> CardLines {
     for curve in &mut loaded.curves {
         let is_in: Vec<bool> = x_of(curve).iter().map(|x| lo <= *x && *x <= hi).collect();
@@ -40,17 +40,17 @@ fn within(mut loaded: CardLines, (lo, hi): Range, x_of: &dyn Fn(&Curve) -> Vec<f
     loaded
 }
 
-/// The table of the tag that was asked for.
+/// The table of the chosen tag.
 #[component]
 pub(super) fn TablePanel(page: PageState, tag: String) -> impl IntoView {
     let i18n = use_i18n();
-    let texts = move || &i18n.texts().scalars;
+    let texts = move || i18n.texts().scalars();
     let name = tag.clone();
     let key = move || {
         let entry = page.entry(&name)?;
         let x = page.settings.x_of(&name);
         let want = Want {
-            points: (MOST_ROWS / entry.series.len().max(1)).max(1),
+            points: (MAX_ROWS / entry.series.len().max(1)).max(1),
             series: entry.series,
             superseded: page.settings.has_superseded.get(),
             wall_times: matches!(x, XChoice::Relative | XChoice::Wall),

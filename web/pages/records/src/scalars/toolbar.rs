@@ -11,14 +11,14 @@ use super::drawing::{Pens, x_text};
 use super::export::{self, Format};
 use super::options::Options;
 use super::page::PageState;
-use super::settings::MOST_SMOOTHING;
+use super::settings::MAX_SMOOTHING;
 use super::x_tag::XTag;
 use trainscope_web_kit::components::{
     Check, Icon, IconButton, IconName, MenuItem, Popover, SegOption, Segmented,
 };
 use trainscope_web_kit::i18n::{ScalarsTexts, use_i18n};
 
-/// The address follows the slider when it has rested that long.
+/// Rest of the slider before the address is written.
 const SLIDER_PAUSE: Duration = Duration::from_millis(300);
 
 /// The bar over the cards.
@@ -27,7 +27,7 @@ pub(super) fn Toolbar() -> impl IntoView {
     let page = PageState::get();
     let settings = page.settings;
     let i18n = use_i18n();
-    let texts = move || &i18n.texts().scalars;
+    let texts = move || i18n.texts().scalars();
     let word = move |word: fn(&ScalarsTexts) -> &'static str| {
         Signal::derive(move || word(texts()).to_owned())
     };
@@ -112,7 +112,7 @@ fn DownloadAll(page: PageState) -> impl IntoView {
     let pens = Pens::get();
     let is_open = RwSignal::new(false);
     let word = move |word: fn(&ScalarsTexts) -> &'static str| {
-        Signal::derive(move || word(&i18n.texts().scalars).to_owned())
+        Signal::derive(move || word(i18n.texts().scalars()).to_owned())
     };
     let save = move |format: Format| {
         is_open.set(false);
@@ -137,7 +137,7 @@ fn DownloadAll(page: PageState) -> impl IntoView {
             <p class="micro ink3 caption">
                 {move || {
                     let cards = page.cards.with(|cards| cards.len());
-                    (i18n.texts().scalars.all_cards)(cards as u64)
+                    (i18n.texts().scalars().all_cards)(cards as u64)
                 }}
             </p>
             <MenuItem
@@ -173,7 +173,7 @@ fn Smoothing(page: PageState) -> impl IntoView {
         let Some(weight) = format::parse_number(&event_target_value(&event)) else {
             return;
         };
-        settings.smoothing.set(weight.clamp(0.0, MOST_SMOOTHING));
+        settings.smoothing.set(weight.clamp(0.0, MAX_SMOOTHING));
         round.update_value(|round| *round += 1);
         let mine = round.get_value();
         set_timeout(
@@ -188,16 +188,16 @@ fn Smoothing(page: PageState) -> impl IntoView {
     let text = move || label::fixed(settings.smoothing.get(), 2);
     view! {
         <label class="ctl">
-            {i18n.text(|t| t.scalars.smoothing)}
+            {i18n.text(|t| t.scalars().smoothing)}
             <input
                 type="range"
                 class="range"
                 min="0"
-                max=MOST_SMOOTHING
+                max=MAX_SMOOTHING
                 step="0.01"
-                aria-label=i18n.text(|t| t.scalars.smoothing)
+                aria-label=i18n.text(|t| t.scalars().smoothing)
                 prop:value=move || settings.smoothing.get().to_string()
-                style:--v=move || format!("{:.1}%", settings.smoothing.get() / MOST_SMOOTHING * 100.0)
+                style:--v=move || format!("{:.1}%", settings.smoothing.get() / MAX_SMOOTHING * 100.0)
                 on:input=on_input
             />
             <span class="med weight">{text}</span>
@@ -210,7 +210,7 @@ fn Smoothing(page: PageState) -> impl IntoView {
 fn RangeChip(page: PageState) -> impl IntoView {
     let settings = page.settings;
     let i18n = use_i18n();
-    let texts = move || &i18n.texts().scalars;
+    let texts = move || i18n.texts().scalars();
     let words = move || {
         let Some((lo, hi)) = page.zoom.shared() else {
             let words = if page.zoom.is_zoomed() {

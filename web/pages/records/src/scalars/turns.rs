@@ -1,5 +1,5 @@
-//! Turns of cards to refresh while runs grow: one after the other, and only those in view, so that a page full of
-//! cards leaves the CPU to the training. The pause after a card grows with the time it took to draw.
+//! Turns of cards to refresh while runs grow: one after the other, and only those in view. A page full of cards thus
+//! leaves the CPU to the training. The pause after a card grows with its drawing time.
 
 use std::collections::VecDeque;
 use std::time::Duration;
@@ -7,10 +7,10 @@ use std::time::Duration;
 use trainscope_web_kit::format;
 use trainscope_web_kit::prelude::*;
 
-/// Time between two turns at least and at most.
-const LEAST_PAUSE: Duration = Duration::from_millis(250);
-const LONGEST_PAUSE: Duration = Duration::from_secs(5);
-/// Share of the time that frames may take in which a card is drawn anew; asking and reading take about as much again.
+/// Minimum and maximum time between two turns.
+const MIN_PAUSE: Duration = Duration::from_millis(250);
+const MAX_PAUSE: Duration = Duration::from_secs(5);
+/// Maximum share of time for frames that redraw a card; request and parsing take about the same again.
 const SHARE: f64 = 0.03;
 
 /// The order of turns. Cards are named by their tags.
@@ -36,13 +36,13 @@ impl Turns {
         }
     }
 
-    /// Says which cards are in view; those that waited to be seen have their turns.
+    /// Sets the cards in view; waiting ones get their turns.
     pub(super) fn show(self, tags: Vec<String>) {
         self.in_view.set_value(tags);
         self.next();
     }
 
-    /// A card has news.
+    /// Queues a card with new data.
     pub(super) fn wait(self, tag: &str) {
         self.waiting.update_value(|waiting| {
             if !waiting.iter().any(|other| other == tag) {
@@ -52,7 +52,7 @@ impl Turns {
         self.next();
     }
 
-    /// A card is about to be drawn anew: looks how long the frame takes that does it, the browser's part included.
+    /// Measures the next frame, in which a card is redrawn, including the work of the browser.
     pub(super) fn look(self) {
         request_animation_frame(move || {
             let begun = format::now_millis();
@@ -68,7 +68,7 @@ impl Turns {
         });
     }
 
-    /// The first of those in view has its turn, unless the last one was a moment ago.
+    /// Gives the first waiting card in view its turn, unless a pause is pending.
     fn next(self) {
         if self.is_pausing.get_value() {
             return;
@@ -90,7 +90,7 @@ impl Turns {
                     self.next();
                 }
             },
-            pause.clamp(LEAST_PAUSE, LONGEST_PAUSE),
+            pause.clamp(MIN_PAUSE, MAX_PAUSE),
         );
         self.now
             .update(|(number, now)| (*number, *now) = (*number + 1, tag));

@@ -9,10 +9,10 @@ use trainscope_web_kit::components::{Icon, IconName};
 use trainscope_web_kit::i18n::use_i18n;
 use trainscope_web_kit::prelude::*;
 
-/// Tags offered at once.
-const MOST_OFFERED: usize = 60;
+/// Maximum number of tags offered at once.
+const MAX_OFFERED: usize = 60;
 
-/// The button that says which scalar, and the list that it is chosen from.
+/// The button with the chosen scalar, and the list of scalars.
 #[component]
 pub(super) fn XTag(page: PageState) -> impl IntoView {
     let i18n = use_i18n();
@@ -21,12 +21,12 @@ pub(super) fn XTag(page: PageState) -> impl IntoView {
     let is_chosen = Signal::derive(move || settings.x.get() == XChoice::Tag);
     let shown = move || {
         let name = settings.x_tag.get();
-        name.unwrap_or_else(|| i18n.texts().scalars.x_tag.to_owned())
+        name.unwrap_or_else(|| i18n.texts().scalars().x_tag.to_owned())
     };
     let face = ViewFn::from(move || view! { <span class="cut">{shown()}</span> });
-    // The name begins with what is written.
+    // The label begins with the visible text.
     let label =
-        Signal::derive(move || format!("{}: {}", shown(), i18n.texts().scalars.x_tag_title));
+        Signal::derive(move || format!("{}: {}", shown(), i18n.texts().scalars().x_tag_title));
     view! {
         <Popover
             is_open=is_open
@@ -49,7 +49,7 @@ fn Chooser(page: PageState, is_open: RwSignal<bool>) -> impl IntoView {
     let field = NodeRef::<html::Input>::new();
     Effect::new(move || {
         if let Some(field) = field.get() {
-            // A field that cannot take the focus is still there to be clicked.
+            // Without the focus, the field can still be clicked.
             let _ignored = field.focus();
         }
     });
@@ -58,7 +58,7 @@ fn Chooser(page: PageState, is_open: RwSignal<bool>) -> impl IntoView {
         page.entries.with(|entries| {
             let tags = entries.iter().map(|entry| &entry.tag);
             let found = tags.filter(|tag| tag.to_lowercase().contains(&wanted));
-            found.take(MOST_OFFERED).cloned().collect::<Vec<_>>()
+            found.take(MAX_OFFERED).cloned().collect::<Vec<_>>()
         })
     });
     let choose = move |tag: &str| {
@@ -78,8 +78,8 @@ fn Chooser(page: PageState, is_open: RwSignal<bool>) -> impl IntoView {
             <input
                 class="bare-input"
                 node_ref=field
-                aria-label=i18n.text(|t| t.scalars.x_tag_title)
-                placeholder=i18n.text(|t| t.scalars.x_tag_title)
+                aria-label=i18n.text(|t| t.scalars().x_tag_title)
+                placeholder=i18n.text(|t| t.scalars().x_tag_title)
                 on:input=move |event| text.set(event_target_value(&event))
                 on:keydown=on_key
             />

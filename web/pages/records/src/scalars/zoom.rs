@@ -1,14 +1,14 @@
-//! Range of x of each card: one for all or each its own, applied at once and written to the address a moment later.
+//! Range of x of each card, common or separate; applied at once and written to the address a moment later.
 
 use std::time::Duration;
 
 use super::settings::{OwnRanges, Range, Settings, rounded};
 use trainscope_web_kit::prelude::*;
 
-/// A move that has rested that long is kept in the address.
+/// Rest after a move before the address is written.
 const REST: Duration = Duration::from_millis(250);
-/// Ranges that can be stepped back through.
-const MOST_STEPS: usize = 100;
+/// Maximum number of ranges in the history.
+const MAX_STEPS: usize = 100;
 
 /// The ranges of all cards.
 type Ranges = (Option<Range>, OwnRanges);
@@ -17,14 +17,13 @@ type Ranges = (Option<Range>, OwnRanges);
 #[derive(Clone, Copy)]
 pub(super) struct Zoom {
     settings: Settings,
-    /// Ranges that wheel or drag have moved to and that are not in the address yet.
+    /// Ranges moved by wheel or drag that are not in the address yet.
     moving: RwSignal<Option<Ranges>>,
     before: RwSignal<Vec<Ranges>>,
     round: StoredValue<u64>,
 }
 
 impl Zoom {
-    /// Of this page.
     pub(super) fn new(settings: Settings) -> Self {
         let zoom = Self {
             settings,
@@ -44,19 +43,22 @@ impl Zoom {
 
     /// The range of a card; `None` if it shows everything; reactive.
     pub(super) fn range(self, tag: &str) -> Option<Range> {
-        // Ranges of steps are none of time.
+        // Ranges of steps do not apply to time.
         let is_apart = self.settings.is_by_time_instead(tag);
         self.moving.with(|moving| {
-            if let Some((range, own)) = moving {
+            if let Some((range, own_ranges)) = moving {
                 let shared = range.filter(|_| !is_apart);
-                return own.get(tag).copied().unwrap_or(shared);
+                return own_ranges.get(tag).copied().unwrap_or(shared);
             }
-            let own = self.settings.own_ranges.with(|own| own.get(tag).copied());
-            own.unwrap_or_else(|| self.settings.range.get().filter(|_| !is_apart))
+            let own_range = self
+                .settings
+                .own_ranges
+                .with(|ranges| ranges.get(tag).copied());
+            own_range.unwrap_or_else(|| self.settings.range.get().filter(|_| !is_apart))
         })
     }
 
-    /// The range of all cards that have none of their own; reactive.
+    /// The range of all cards without a separate one; reactive.
     pub(super) fn shared(self) -> Option<Range> {
         self.moving.with(|moving| match moving {
             Some((range, _)) => *range,
@@ -64,17 +66,20 @@ impl Zoom {
         })
     }
 
-    /// `true` if a card has a range of its own; reactive.
+    /// `true` if a card has a separate range; reactive.
     pub(super) fn is_own(self, tag: &str) -> bool {
         self.moving.with(|moving| match moving {
-            Some((_, own)) => own.contains_key(tag),
-            None => self.settings.own_ranges.with(|own| own.contains_key(tag)),
+            Some((_, own_ranges)) => own_ranges.contains_key(tag),
+            None => self
+                .settings
+                .own_ranges
+                .with(|ranges| ranges.contains_key(tag)),
         })
     }
 
     /// `true` if any range is zoomed; reactive.
     pub(super) fn is_zoomed(self) -> bool {
-        self.shared().is_some() || self.settings.own_ranges.with(|own| !own.is_empty())
+        self.shared().is_some() || self.settings.own_ranges.with(|ranges| !ranges.is_empty())
     }
 
     /// `true` if there is a previous range; reactive.
@@ -82,15 +87,15 @@ impl Zoom {
         self.before.with(|before| !before.is_empty())
     }
 
-    /// Zooms: the card alone, or all of them.
+    /// Zooms one card, or all if they are linked.
     pub(super) fn set(self, tag: &str, range: Option<Range>) {
         let ranges = self.with(tag, range);
         self.keep(&ranges);
     }
 
-    /// Moves there at once, and keeps it when it has rested.
+    /// Moves to a range at once, and writes the address after [`REST`].
     pub(super) fn go(self, tag: &str, range: Option<Range>) {
-        // As it will be kept, so that nothing moves then.
+        // Rounded as in the address, so that nothing moves then.
         let range = range.map(|range| rounded(range, untrack(|| self.settings.x_of(tag))));
         self.moving.set(Some(self.with(tag, range)));
         self.round.update_value(|round| *round += 1);
@@ -112,33 +117,33 @@ impl Zoom {
         self.keep(&(None, OwnRanges::new()));
     }
 
-    /// Steps back to the ranges before.
+    /// Returns to the previous ranges.
     pub(super) fn back(self) {
         let before = self.before.try_update(Vec::pop).flatten();
-        if let Some((range, own)) = before {
+        if let Some((range, own_ranges)) = before {
             self.moving.set(None);
-            self.settings.set_ranges(range, &own);
+            self.settings.set_ranges(range, &own_ranges);
         }
     }
 
     fn kept(self) -> Ranges {
-        let own = self.settings.own_ranges.get_untracked();
-        (self.settings.range.get_untracked(), own)
+        let own_ranges = self.settings.own_ranges.get_untracked();
+        (self.settings.range.get_untracked(), own_ranges)
     }
 
     fn with(self, tag: &str, range: Option<Range>) -> Ranges {
         let now = self.moving.get_untracked();
-        let (shared, mut own) = now.unwrap_or_else(|| self.kept());
+        let (shared, mut own_ranges) = now.unwrap_or_else(|| self.kept());
         let is_apart = untrack(|| self.settings.is_by_time_instead(tag));
         if self.settings.is_linked.get_untracked() && !is_apart {
             return (range, OwnRanges::new());
         }
         if range == shared.filter(|_| !is_apart) {
-            own.remove(tag);
+            own_ranges.remove(tag);
         } else {
-            own.insert(tag.to_owned(), range);
+            own_ranges.insert(tag.to_owned(), range);
         }
-        (shared, own)
+        (shared, own_ranges)
     }
 
     fn keep(self, ranges: &Ranges) {
@@ -146,7 +151,7 @@ impl Zoom {
         let before = self.kept();
         if before != *ranges {
             self.before.update(|all| {
-                if all.len() == MOST_STEPS {
+                if all.len() == MAX_STEPS {
                     all.remove(0);
                 }
                 all.push(before);
@@ -157,8 +162,7 @@ impl Zoom {
     }
 }
 
-/// A range moved to where there is something: `None` for one that is as wide as everything; a narrower one stops at the
-/// ends.
+/// Moves a range into the whole; `None` if it is not narrower.
 pub(super) fn within((lo, hi): Range, whole: Range) -> Option<Range> {
     let width = hi - lo;
     if width.is_nan() || width <= 0.0 || width >= whole.1 - whole.0 {

@@ -1,4 +1,4 @@
-//! Choice of a further run: those of the same folder and with the most similar settings first.
+//! Choice of a run to add. Runs of the same folder and with the fewest different settings come first.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -13,10 +13,10 @@ use trainscope_web_kit::prelude::*;
 use trainscope_web_kit::run_name::split_name;
 use trainscope_web_kit::state::use_runs;
 
-/// Most runs in a list.
-const MOST: usize = 50;
+/// Maximum number of runs in the list.
+const MAX_LISTED: usize = 50;
 
-/// Runs to choose, the nearest first, with the number of settings that differ from those of the first chosen one.
+/// Runs to choose from, the nearest first, each with the number of settings that differ from the first chosen run.
 fn nearest(all: &[Run], chosen: &[String], search: &str) -> Vec<(String, u64)> {
     let wanted = search.trim().to_lowercase();
     let first = chosen
@@ -36,17 +36,17 @@ fn nearest(all: &[Run], chosen: &[String], search: &str) -> Vec<(String, u64)> {
             let is_elsewhere = folder.is_some_and(|folder| split_name(&run.id).0 != folder);
             let started = |run: &Run| run.first_wall_time_secs.unwrap_or_default();
             let distance = first.map_or(-started(run), |first| {
-                let own = started(first) - started(run);
-                // Of equal ones the run before it.
-                if own >= 0.0 { own } else { 1e9 - own }
+                let lead = started(first) - started(run);
+                // An earlier run comes before a later one.
+                if lead >= 0.0 { lead } else { 1e9 - lead }
             });
             (is_elsewhere, differing(run), distance, run)
         })
         .collect();
     runs.sort_by(|a, b| (a.0, a.1).cmp(&(b.0, b.1)).then(a.2.total_cmp(&b.2)));
     runs.into_iter()
-        .take(MOST)
-        .map(|own| (own.3.id.clone(), own.1))
+        .take(MAX_LISTED)
+        .map(|(_, differ, _, run)| (run.id.clone(), differ))
         .collect()
 }
 
@@ -66,10 +66,10 @@ fn RunList() -> impl IntoView {
         rows.get()
             .iter()
             .map(|(run, differ)| {
-                let (own, differ) = (run.clone(), *differ);
+                let (added, differ) = (run.clone(), *differ);
                 let add = move |_| {
                     let mut runs = model.runs.get_untracked();
-                    runs.push(own.clone());
+                    runs.push(added.clone());
                     model.set_runs(&runs);
                 };
                 view! {
@@ -82,7 +82,7 @@ fn RunList() -> impl IntoView {
                                 .then(|| {
                                     view! {
                                         <span class="micro ink3">
-                                            {move || (i18n.texts().compare.differing)(differ)}
+                                            {move || (i18n.texts().compare().differing)(differ)}
                                         </span>
                                     }
                                 })}
@@ -98,8 +98,8 @@ fn RunList() -> impl IntoView {
             type="search"
             autocomplete="off"
             spellcheck="false"
-            placeholder=i18n.text(|t| t.frame.find_run)
-            aria-label=i18n.text(|t| t.frame.find_run)
+            placeholder=i18n.text(|t| t.frame().find_run)
+            aria-label=i18n.text(|t| t.frame().find_run)
             prop:value=move || search.get()
             on:input=move |event| search.set(event_target_value(&event))
         />
@@ -117,12 +117,12 @@ pub(super) fn RunMenu() -> impl IntoView {
     view! {
         <Popover
             is_open
-            label=i18n.label(|t| t.compare.add)
+            label=i18n.label(|t| t.compare().add)
             class="btn bare"
             face=ViewFn::from(move || {
                 view! {
                     {fixed_icon(IconName::Plus, 14)}
-                    {i18n.text(|t| t.compare.add)}
+                    {i18n.text(|t| t.compare().add)}
                 }
             })
         >
@@ -140,7 +140,7 @@ pub(super) fn Choose() -> impl IntoView {
     let model = use_model();
     let has_first = Memo::new(move |_| model.runs.with(|runs| !runs.is_empty()));
     let title = Signal::derive(move || {
-        let texts = i18n.texts().compare;
+        let texts = i18n.texts().compare();
         if is_alone.get() {
             texts.alone
         } else if has_first.get() {
@@ -151,7 +151,7 @@ pub(super) fn Choose() -> impl IntoView {
         .to_owned()
     });
     let next = Signal::derive(move || {
-        let texts = i18n.texts().compare;
+        let texts = i18n.texts().compare();
         if is_alone.get() {
             texts.alone_next
         } else if has_first.get() {
@@ -189,7 +189,7 @@ mod tests {
         ];
         let names = |chosen: &str| -> Vec<String> {
             let near = nearest(&all, &[chosen.to_owned()], "");
-            near.into_iter().map(|own| own.0).collect()
+            near.into_iter().map(|(id, _)| id).collect()
         };
         assert_eq!(names("mlp/c"), ["mlp/a", "mlp/b", "cnn/d"]);
         assert_eq!(nearest(&all, &["mlp/c".to_owned()], "")[1].1, 1);

@@ -18,7 +18,7 @@ pub(super) fn ConfigurationTab() -> impl IntoView {
             Arc::new(
                 answer
                     .as_deref()
-                    .map(|own| own.files.clone())
+                    .map(|answer| answer.files.clone())
                     .unwrap_or_default(),
             )
         })
@@ -32,12 +32,12 @@ pub(super) fn ConfigurationTab() -> impl IntoView {
     }
 }
 
-fn file_card(own: &ConfigurationFile) -> AnyView {
+fn file_card(file: &ConfigurationFile) -> AnyView {
     let i18n = use_i18n();
     let model = use_model();
-    let names = format!("{} → {}", model.name(&model.base()), model.name(&own.run));
-    let number = |own: Option<u64>| own.map(|own| own.to_string()).unwrap_or_default();
-    let lines = own
+    let names = format!("{} → {}", model.name(&model.base()), model.name(&file.run));
+    let number = |line: Option<u64>| line.map(|line| line.to_string()).unwrap_or_default();
+    let lines = file
         .lines
         .iter()
         .map(|line| {
@@ -58,8 +58,8 @@ fn file_card(own: &ConfigurationFile) -> AnyView {
             }
         })
         .collect_view();
-    let content = if own.lines.is_empty() {
-        view! { <p class="small ink3 empty-part">{i18n.text(|t| t.compare.same_file)}</p> }
+    let content = if file.lines.is_empty() {
+        view! { <p class="small ink3 empty-part">{i18n.text(|t| t.compare().same_file)}</p> }
             .into_any()
     } else {
         view! {
@@ -69,7 +69,7 @@ fn file_card(own: &ConfigurationFile) -> AnyView {
         }
         .into_any()
     };
-    let path = own.path.clone();
+    let path = file.path.clone();
     view! {
         <section class="card" data-part="file">
             {head(move || path.clone(), move || names.clone(), ().into_any())}

@@ -23,16 +23,18 @@ use trainscope_web_kit::run_colour::use_run_colours;
 /// Points of a curve: two for each pixel of the card.
 const POINTS: usize = 1_400;
 
-/// Tag and rank that the summary draws: the loss if it is in both, else the first scalar that parts, else any.
+/// Tag and rank of the scalar on the summary: the loss if both runs have it, else the first tag that contains "loss",
+/// else the first scalar that parts.
 fn main_scalar(all: &[ScalarDifference], loss: Option<&str>) -> Option<(String, u32)> {
-    let of_rank = || all.iter().filter(|own| own.rank == 0);
-    let own = of_rank().find(|own| Some(&*own.tag) == loss);
-    let own = own.or_else(|| of_rank().find(|own| own.tag.to_lowercase().contains("loss")));
-    let own = own.or_else(|| of_rank().next()).or_else(|| all.first())?;
-    Some((own.tag.clone(), own.rank))
+    let of_rank = || all.iter().filter(|scalar| scalar.rank == 0);
+    let found = of_rank().find(|scalar| Some(&*scalar.tag) == loss);
+    let found =
+        found.or_else(|| of_rank().find(|scalar| scalar.tag.to_lowercase().contains("loss")));
+    let scalar = found.or_else(|| of_rank().next()).or_else(|| all.first())?;
+    Some((scalar.tag.clone(), scalar.rank))
 }
 
-/// The card of the loss.
+/// The card of [`main_scalar`]; nothing without a common scalar.
 #[component]
 pub(super) fn CurveCard() -> impl IntoView {
     let model = use_model();
@@ -40,7 +42,7 @@ pub(super) fn CurveCard() -> impl IntoView {
     let scalar = Memo::new(move |_| {
         let base = model.base();
         let loss = state.run(&base).and_then(|run| Some(run.loss?.tag));
-        model.with_other(|own| main_scalar(&own.scalars, loss.as_deref()))?
+        model.with_other(|other| main_scalar(&other.scalars, loss.as_deref()))?
     });
     move || {
         scalar
@@ -51,20 +53,20 @@ pub(super) fn CurveCard() -> impl IntoView {
 
 /// Values of one run minus those of the base at common steps.
 fn minus(base: &Series, other: &Series) -> Series {
-    let mut own = Series::default();
+    let mut difference = Series::default();
     for (step, value) in other.steps.iter().zip(&other.values) {
         if let Ok(at) = base.steps.binary_search(step)
             && let Some(base) = base.values.get(at)
         {
-            own.steps.push(*step);
-            own.values.push(value - base);
+            difference.steps.push(*step);
+            difference.values.push(value - base);
         }
     }
-    own.total = own.steps.len() as u64;
-    own
+    difference.total = difference.steps.len() as u64;
+    difference
 }
 
-/// A scalar of all runs.
+/// Curves of one scalar in all runs. If the runs are aligned by step, the difference from the base is below.
 #[component]
 pub(super) fn Curves(tag: String, rank: u32) -> impl IntoView {
     let model = use_model();
@@ -99,7 +101,7 @@ pub(super) fn Curves(tag: String, rank: u32) -> impl IntoView {
             };
             let all = of(&answer.series);
             let drawn = runs.iter().zip(all).filter_map(|(run, series)| {
-                let colour = palette.with(|own| own.run(colours.get(run)));
+                let colour = palette.with(|palette| palette.run(colours.get(run)));
                 Some(line_of(&series?, colour))
             });
             drawn.collect()
@@ -107,8 +109,11 @@ pub(super) fn Curves(tag: String, rank: u32) -> impl IntoView {
     };
     let range = move || {
         answer.answer.with(|answer| {
-            let all = answer.iter().flat_map(|own| own.series.iter().flatten());
-            let ends = all.filter_map(|own| Some((*own.steps.first()?, *own.steps.last()?)));
+            let all = answer
+                .iter()
+                .flat_map(|answer| answer.series.iter().flatten());
+            let ends =
+                all.filter_map(|series| Some((*series.steps.first()?, *series.steps.last()?)));
             let range = ends
                 .reduce(|a, b| (a.0.min(b.0), a.1.max(b.1)))
                 .unwrap_or((0, 1));
@@ -124,17 +129,17 @@ pub(super) fn Curves(tag: String, rank: u32) -> impl IntoView {
         y_range: YRange::All,
         limits: Vec::new(),
     };
-    let own = Signal::derive(move || figure(lines(<[Option<Series>]>::to_vec)));
+    let curves = Signal::derive(move || figure(lines(<[Option<Series>]>::to_vec)));
     let apart = Signal::derive(move || {
         figure(lines(|all| {
             let base = all.first().cloned().flatten();
-            let other = |own: &Option<Series>| Some(minus(base.as_ref()?, own.as_ref()?));
+            let other = |series: &Option<Series>| Some(minus(base.as_ref()?, series.as_ref()?));
             std::iter::once(None)
                 .chain(all.iter().skip(1).map(other))
                 .collect()
         }))
     });
-    // Other alignments pair other steps than the difference here does.
+    // The difference pairs equal steps, which only fits this alignment.
     let has_difference = Memo::new(move |_| model.align.get() == Align::Step);
     let crosshair = Signal::derive(move || {
         let (_, step) = model.place()?;
@@ -152,7 +157,7 @@ pub(super) fn Curves(tag: String, rank: u32) -> impl IntoView {
         let (Some(other), Some(base)) = names else {
             return String::new();
         };
-        (i18n.texts().compare.minus)(&model.name(other), &model.name(base))
+        (i18n.texts().compare().minus)(&model.name(other), &model.name(base))
     });
     let events = ChartEvents {
         hover: Callback::new(|_| {}),
@@ -182,7 +187,7 @@ pub(super) fn Curves(tag: String, rank: u32) -> impl IntoView {
             {head(move || tag.get_value(), String::new, right)}
             <div class="plot">
                 <LineChart
-                    figure=own
+                    figure=curves
                     label
                     crosshair
                     geometry=RwSignal::new(None)
@@ -216,14 +221,14 @@ mod tests {
     #[test]
     fn the_difference_is_of_common_steps() {
         let series = |points: &[(i64, f64)]| Series {
-            steps: points.iter().map(|own| own.0).collect(),
-            values: points.iter().map(|own| own.1).collect(),
+            steps: points.iter().map(|point| point.0).collect(),
+            values: points.iter().map(|point| point.1).collect(),
             ..Series::default()
         };
-        let own = minus(
+        let difference = minus(
             &series(&[(1, 1.0), (2, 2.0)]),
             &series(&[(2, 5.0), (3, 1.0)]),
         );
-        assert_eq!((own.steps, own.values), (vec![2], vec![3.0]));
+        assert_eq!((difference.steps, difference.values), (vec![2], vec![3.0]));
     }
 }

@@ -18,33 +18,33 @@ pub(super) fn Findings() -> impl IntoView {
     let all = Memo::new(move |_| {
         Arc::new(
             model
-                .with_other(|own| own.findings.clone())
+                .with_other(|other| other.findings.clone())
                 .unwrap_or_default(),
         )
     });
     let beside = move || {
-        all.with(|own: &Arc<FindingsDifference>| {
-            if own.judged {
+        all.with(|findings: &Arc<FindingsDifference>| {
+            if findings.judged {
                 let texts = i18n.texts();
-                (texts.compare.findings)(&own.counts.map(texts.frame.hits))
+                (texts.compare().findings)(&findings.counts.map(texts.frame().hits))
             } else {
                 String::new()
             }
         })
     };
     let rows = move || {
-        let own = all.get();
-        if !own.judged {
+        let findings = all.get();
+        if !findings.judged {
             return nothing(|t| t.judging);
         }
-        if own.rows.is_empty() {
+        if findings.rows.is_empty() {
             return nothing(|t| t.no_findings);
         }
-        let texts = i18n.texts().compare;
+        let texts = i18n.texts().compare();
         let heads =
             [model.base(), model.other.get().unwrap_or_default()].map(|run| model.name(&run));
         let [base, other] = heads;
-        let rows = own.rows.iter().map(row).collect_view();
+        let rows = findings.rows.iter().map(row).collect_view();
         view! {
             <table class="dense">
                 <thead>
@@ -63,29 +63,29 @@ pub(super) fn Findings() -> impl IntoView {
     let right = downloads("findings", move || all.get_untracked().rows.clone());
     view! {
         <section class="card scrolls fills" data-part="findings">
-            {head(move || i18n.texts().compare.tabs[3].to_owned(), beside, right)}
+            {head(move || i18n.texts().compare().tabs[3].to_owned(), beside, right)}
             <div class="scroll">{rows}</div>
         </section>
     }
 }
 
-fn row(own: &FindingDifference) -> AnyView {
+fn row(finding: &FindingDifference) -> AnyView {
     let i18n = use_i18n();
-    let (class, icon) = severity_icon(own.severity);
-    let step = |own: Option<i64>| own.map_or_else(|| "–".to_owned(), format::integer);
+    let (class, icon) = severity_icon(finding.severity);
+    let step = |step: Option<i64>| step.map_or_else(|| "–".to_owned(), format::integer);
     view! {
         <tr>
             <td>
                 <span class="flex gap4">
                     <span class=class>{fixed_icon(icon, 12)}</span>
-                    <span class="cut">{i18n.words(&own.title)}</span>
+                    <span class="cut">{i18n.words(&finding.title)}</span>
                 </span>
             </td>
-            <td class="cut" title=own.tensor.clone()>
-                <bdi>{own.tensor.clone()}</bdi>
+            <td class="cut" title=finding.tensor.clone()>
+                <bdi>{finding.tensor.clone()}</bdi>
             </td>
-            <td class="num" class:ne=own.base_step.is_none()>{step(own.base_step)}</td>
-            <td class="num" class:ne=own.other_step.is_none()>{step(own.other_step)}</td>
+            <td class="num" class:ne=finding.base_step.is_none()>{step(finding.base_step)}</td>
+            <td class="num" class:ne=finding.other_step.is_none()>{step(finding.other_step)}</td>
         </tr>
     }
     .into_any()

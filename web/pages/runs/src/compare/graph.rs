@@ -16,22 +16,21 @@ const TYPES: usize = 3;
 
 fn facts() -> Memo<Option<GraphFacts>> {
     let model = use_model();
-    Memo::new(move |_| model.with_other(|own| own.graph.clone())?)
+    Memo::new(move |_| model.with_other(|other| other.graph.clone())?)
 }
 
-/// The card on the summary; none without graphs.
+/// Card on the summary; nothing without graphs.
 #[component]
 pub(super) fn GraphCard() -> impl IntoView {
-    let own = facts();
-    move || own.get().map(|own| card(&own))
+    let graph = facts();
+    move || graph.get().map(|graph| card(&graph))
 }
 
-/// The tab.
 #[component]
 pub(super) fn GraphTab() -> impl IntoView {
-    let own = facts();
-    move || match own.get() {
-        Some(own) => card(&own),
+    let graph = facts();
+    move || match graph.get() {
+        Some(graph) => card(&graph),
         None => {
             view! { <section class="card" data-part="graph">{nothing(|t| t.no_graph)}</section> }
                 .into_any()
@@ -39,7 +38,7 @@ pub(super) fn GraphTab() -> impl IntoView {
     }
 }
 
-/// The address of the graph page with the other run to compare with.
+/// Address of the graph page, with the other run to compare with.
 fn href() -> String {
     let model = use_model();
     let other = model.other.get().unwrap_or_default();
@@ -47,15 +46,15 @@ fn href() -> String {
     format!("{href}?base={}", url_state::encode(&other))
 }
 
-fn card(own: &GraphFacts) -> AnyView {
+fn card(graph: &GraphFacts) -> AnyView {
     let i18n = use_i18n();
     let model = use_model();
     let colours = use_run_colours();
-    let texts = i18n.texts().compare;
-    let [a, b] = own.nodes;
+    let texts = i18n.texts().compare();
+    let [a, b] = graph.nodes;
     let (base, other) = (model.base(), model.other.get().unwrap_or_default());
     let cells = |is_base: bool, class: String| {
-        own.cells
+        graph.cells
             .iter()
             .enumerate()
             .map(|(at, cell)| {
@@ -65,7 +64,7 @@ fn card(own: &GraphFacts) -> AnyView {
                     (cell.only_other, cell.only_base)
                 };
                 let both = cell.same + cell.changed;
-                let own = if here > 0 {
+                let kind = if here > 0 {
                     format!("only {class}")
                 } else if both == 0 && there > 0 {
                     "lacks".to_owned()
@@ -75,11 +74,11 @@ fn card(own: &GraphFacts) -> AnyView {
                     "same".to_owned()
                 };
                 let y = if is_base { 0 } else { 18 };
-                view! { <rect class=own x=(at * 10 + 1).to_string() y=y.to_string() width="8" height="14" rx="1" /> }
+                view! { <rect class=kind x=(at * 10 + 1).to_string() y=y.to_string() width="8" height="14" rx="1" /> }
             })
             .collect_view()
     };
-    let width = own.cells.len() * 10;
+    let width = graph.cells.len() * 10;
     let view_box = format!("0 0 {width} 32");
     let only = |types: &[(String, u64)], run: &str| {
         let named: Vec<String> = types
@@ -89,10 +88,10 @@ fn card(own: &GraphFacts) -> AnyView {
             .collect();
         (!named.is_empty()).then(|| (texts.only_nodes)(&named.join(", "), &model.name(run)))
     };
-    let changed = (own.changed > 0).then(|| (texts.changed_nodes)(own.changed));
+    let changed = (graph.changed > 0).then(|| (texts.changed_nodes)(graph.changed));
     let told = [
-        only(&own.only_base, &base),
-        only(&own.only_other, &other),
+        only(&graph.only_base, &base),
+        only(&graph.only_other, &other),
         changed,
     ];
     let mut told: Vec<String> = told.into_iter().flatten().collect();
@@ -101,7 +100,7 @@ fn card(own: &GraphFacts) -> AnyView {
     }
     let told = told.join("; ");
     let title = told.clone();
-    let beside = move || (i18n.texts().compare.nodes)(a, b);
+    let beside = move || (i18n.texts().compare().nodes)(a, b);
     let link = view! {
         <a class="go link" href=href() title=texts.open_graph aria-label=texts.open_graph>
             {trainscope_web_kit::components::fixed_icon(trainscope_web_kit::components::IconName::Right, 12)}
@@ -110,7 +109,7 @@ fn card(own: &GraphFacts) -> AnyView {
     .into_any();
     view! {
         <section class="card graph-card" data-part="graph">
-            {head(move || i18n.texts().compare.graph.to_owned(), beside, link)}
+            {head(move || i18n.texts().compare().graph.to_owned(), beside, link)}
             <div class="body">
                 <svg class="strip" viewBox=view_box preserveAspectRatio="none" role="img" aria-label=title>
                     {cells(true, colours.get(&base).class())}
@@ -118,7 +117,7 @@ fn card(own: &GraphFacts) -> AnyView {
                 </svg>
                 <p class="strip-ends micro ink3">
                     <span>{texts.ends[0]}</span>
-                    <span>{(texts.order)(own.nodes_in_cell)}</span>
+                    <span>{(texts.order)(graph.nodes_in_cell)}</span>
                     <span>{texts.ends[1]}</span>
                 </p>
                 <p class="small ink2">{told}</p>

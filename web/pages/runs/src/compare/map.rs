@@ -23,30 +23,31 @@ const AXIS: usize = 28;
 const PICTURE_WIDTH: f64 = 1_200.0;
 
 fn figure(map: &DifferenceMap, tolerance: f64, place: Option<&(String, i64)>) -> Differences {
-    let cell = |own: &MapCell| match own {
-        MapCell::Difference(own) => DifferenceCell::Difference(own.0),
+    let cell = |cell: &MapCell| match cell {
+        MapCell::Difference(difference) => DifferenceCell::Difference(difference.0),
         MapCell::Other(MapGap::Absent) => DifferenceCell::Absent,
         MapCell::Other(MapGap::Unread) => DifferenceCell::Unread,
         MapCell::Other(MapGap::OtherShape) => DifferenceCell::OtherShape,
         MapCell::Other(MapGap::Fault) => DifferenceCell::Fault,
     };
     let frame = place.and_then(|(name, step)| {
-        let row = map.rows.iter().position(|own| own.name == *name)?;
-        let is_it =
-            |own: &&trainscope_api::compare::MapColumn| (own.first..=own.last).contains(step);
-        let column = map.columns.iter().position(|own| is_it(&own))?;
+        let row = map.rows.iter().position(|row| row.name == *name)?;
+        let is_it = |column: &&trainscope_api::compare::MapColumn| {
+            (column.first..=column.last).contains(step)
+        };
+        let column = map.columns.iter().position(|column| is_it(&column))?;
         Some((row, column))
     });
     Differences {
         rows: map
             .rows
             .iter()
-            .map(|own| named(&own.name, own.role))
+            .map(|row| named(&row.name, row.role))
             .collect(),
         columns: map
             .columns
             .iter()
-            .map(|own| format::short_step(own.first))
+            .map(|column| format::short_step(column.first))
             .collect(),
         cells: map
             .cells
@@ -58,7 +59,7 @@ fn figure(map: &DifferenceMap, tolerance: f64, place: Option<&(String, i64)>) ->
     }
 }
 
-/// The card of the map. `is_long`: as high as its rows.
+/// Card of the map. With `is_long` its height is that of all rows.
 #[component]
 pub(super) fn MapCard(#[prop(optional)] is_long: bool) -> impl IntoView {
     let model = use_model();
@@ -73,8 +74,11 @@ pub(super) fn MapCard(#[prop(optional)] is_long: bool) -> impl IntoView {
         })
     });
     let shown = Signal::derive(move || {
-        let own = drawn.get().map(|own| (*own).clone()).unwrap_or_default();
-        Arc::new(Figure::Differences(own))
+        let differences = drawn
+            .get()
+            .map(|drawn| (*drawn).clone())
+            .unwrap_or_default();
+        Arc::new(Figure::Differences(differences))
     });
     let at = move |hit: Hit| {
         model.map.answer.with(|map| {
@@ -87,7 +91,7 @@ pub(super) fn MapCard(#[prop(optional)] is_long: bool) -> impl IntoView {
     };
     let tip = move |hit: Hit| {
         let (row, column, cell) = at(hit)?;
-        let texts = i18n.texts().compare;
+        let texts = i18n.texts().compare();
         let steps = if column.first == column.last {
             format::integer(column.first)
         } else {
@@ -119,11 +123,11 @@ pub(super) fn MapCard(#[prop(optional)] is_long: bool) -> impl IntoView {
         model.choose(&row.name, column.first);
     };
     let label = Signal::derive(move || {
-        let texts = i18n.texts().compare;
+        let texts = i18n.texts().compare();
         format!("{}: {}", texts.map, texts.map_beside)
     });
     let beside = move || {
-        let texts = i18n.texts().compare;
+        let texts = i18n.texts().compare();
         model.map.answer.with(|map| {
             let (shown, all) = map
                 .as_deref()
@@ -136,10 +140,11 @@ pub(super) fn MapCard(#[prop(optional)] is_long: bool) -> impl IntoView {
         })
     };
     let picture = move || {
-        let own = drawn.get_untracked()?;
-        let height = (own.rows.len() * ROW + AXIS) as f64;
-        let figure = Figure::Differences((*own).clone());
-        let draw = |own: &Arc<Palette>| svg::profile(&figure, (PICTURE_WIDTH, height), &own.theme);
+        let differences = drawn.get_untracked()?;
+        let height = (differences.rows.len() * ROW + AXIS) as f64;
+        let figure = Figure::Differences((*differences).clone());
+        let draw =
+            |palette: &Arc<Palette>| svg::profile(&figure, (PICTURE_WIDTH, height), &palette.theme);
         Some(palette.with_untracked(draw))
     };
     let save = move |is_png: bool| {
@@ -152,7 +157,7 @@ pub(super) fn MapCard(#[prop(optional)] is_long: bool) -> impl IntoView {
         }
     };
     let save_label = |kind: &'static str| {
-        Signal::derive(move || format!("{} {kind}", i18n.texts().compare.download))
+        Signal::derive(move || format!("{} {kind}", i18n.texts().compare().download))
     };
     let right = view! {
         <Scale />
@@ -162,14 +167,20 @@ pub(super) fn MapCard(#[prop(optional)] is_long: bool) -> impl IntoView {
         </span>
     }
     .into_any();
-    let rows = Memo::new(move |_| drawn.with(|own| own.as_ref().map_or(0, |own| own.rows.len())));
+    let rows = Memo::new(move |_| {
+        drawn.with(|differences| {
+            differences
+                .as_ref()
+                .map_or(0, |differences| differences.rows.len())
+        })
+    });
     let is_empty = Memo::new(move |_| model.map.answer.with(Option::is_some) && rows.get() == 0);
     let height = move || is_long.then(|| format!("{}px", rows.get() * ROW + AXIS));
     view! {
         <section class="card map-card scrolls" data-part="map" data-rows=move || rows.get().to_string()>
-            {head(move || i18n.texts().compare.map.to_owned(), beside, right)}
+            {head(move || i18n.texts().compare().map.to_owned(), beside, right)}
             <Show when=move || is_empty.get()>
-                <p class="small ink3 empty-part">{i18n.text(|t| t.compare.map_empty)}</p>
+                <p class="small ink3 empty-part">{i18n.text(|t| t.compare().map_empty)}</p>
             </Show>
             <div class="scroll">
                 <div class="plot" style:height=height hidden=move || is_empty.get()>
@@ -186,7 +197,7 @@ fn Scale() -> impl IntoView {
     let model = use_model();
     let ends = move || {
         let tolerance = model.tolerance.get();
-        let text = |own: f64| trainscope_format::digits::exact(own);
+        let text = |value: f64| trainscope_format::digits::exact(value);
         if tolerance > 0.0 {
             [text(tolerance / 100.0), text(tolerance * 10.0)]
         } else {

@@ -29,14 +29,13 @@ const ROLE: &str = "role";
 const TENSOR: &str = "tensor";
 const STEP: &str = "step";
 
-/// Pause before the server is asked to read on.
+/// Pause before the next request while the server still reads the runs.
 const READ_ON: Duration = Duration::from_millis(150);
-/// Rows of the map on the summary.
+/// Maximum rows of the map on the summary.
 pub(super) const SUMMARY_ROWS: usize = 40;
-/// Rows of the map on its own page.
+/// Maximum rows of the map on the tab of tensors.
 pub(super) const TENSOR_ROWS: usize = 300;
 
-/// A tab of the page.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Tab {
     #[default]
@@ -73,19 +72,18 @@ impl Tab {
 pub(super) const ALIGNS: [Align; 4] = [Align::Step, Align::Samples, Align::Epoch, Align::Time];
 const ALIGN_NAMES: [&str; 4] = ["step", "samples", "epoch", "time"];
 
-/// State of the page. `Copy`.
 #[derive(Clone, Copy)]
 pub(super) struct Model {
     pub(super) url: UrlState,
     /// Compared runs, the base first.
     pub(super) runs: Memo<Vec<String>>,
-    /// Number of runs in the address.
+    /// Runs in the address, with duplicates and beyond [`MAX_RUNS`].
     pub(super) asked: Memo<Vec<String>>,
     pub(super) tolerance: Memo<f64>,
     pub(super) align: Memo<Align>,
     pub(super) since: Memo<Option<i64>>,
     pub(super) tab: Memo<Tab>,
-    /// The run that is shown against the base.
+    /// Run shown against the base.
     pub(super) other: Memo<Option<String>>,
     pub(super) search: Memo<Option<String>>,
     pub(super) role: Memo<Option<String>>,
@@ -93,7 +91,7 @@ pub(super) struct Model {
     pub(super) chosen: Memo<Option<(String, i64)>>,
     pub(super) query: Query<Comparison>,
     pub(super) map: Query<DifferenceMap>,
-    /// Names of the runs that tell them apart.
+    /// Short names that tell the runs apart, by run.
     names: Memo<std::collections::BTreeMap<String, String>>,
 }
 
@@ -113,8 +111,10 @@ impl Model {
         };
         let (tolerance, since, step) = (number(TOLERANCE), number(SINCE), number(STEP));
         let tolerance = Memo::new(move |_| {
-            let own = tolerance.get().filter(|own| own.is_finite() && *own >= 0.0);
-            own.unwrap_or(DEFAULT_TOLERANCE)
+            let valid = tolerance
+                .get()
+                .filter(|value| value.is_finite() && *value >= 0.0);
+            valid.unwrap_or(DEFAULT_TOLERANCE)
         });
         let since = Memo::new(move |_| since.get().map(whole));
         let align = url.param(ALIGN);
@@ -122,7 +122,7 @@ impl Model {
             let name = align.get();
             let at = ALIGN_NAMES
                 .iter()
-                .position(|own| Some(*own) == name.as_deref());
+                .position(|known| Some(*known) == name.as_deref());
             at.map_or(Align::Step, |at| ALIGNS[at])
         });
         let tab = url.param(TAB);
@@ -130,7 +130,7 @@ impl Model {
             let name = tab.get();
             let at = Tab::NAMES
                 .iter()
-                .position(|own| Some(*own) == name.as_deref());
+                .position(|known| Some(*known) == name.as_deref());
             at.map_or(Tab::Summary, |at| Tab::ALL[at])
         });
         let other = url.param(OTHER);
@@ -151,11 +151,11 @@ impl Model {
                 tolerance: Some(tolerance.get()),
                 since: since.get(),
                 align: align.get(),
-                all: u8::from(all.with(|own| own.as_deref() == Some("1"))),
+                all: u8::from(all.with(|all| all.as_deref() == Some("1"))),
             })
         });
         let shown = Signal::derive(move || Arc::new(runs.get()));
-        let own = query(
+        let comparison = query(
             move || asked_query.get(),
             |wanted| async move { client::compare(&wanted).await },
         )
@@ -168,8 +168,8 @@ impl Model {
                 Tab::Tensors => true,
                 _ => return None,
             };
-            // The comparison names the first step that parts.
-            own.answer.with(Option::is_some).then_some(())?;
+            // The map waits for the comparison, which names the first step that parts.
+            comparison.answer.with(Option::is_some).then_some(())?;
             Some(MapQuery {
                 base: runs.with(|runs| runs.first().cloned())?,
                 other: other.get()?,
@@ -188,9 +188,9 @@ impl Model {
         )
         .again_with_runs(shown)
         .cleared_with(move || (runs.get(), other.get()));
-        read_on(own, |answer: &Comparison| {
+        read_on(comparison, |answer: &Comparison| {
             let mut others = answer.others.iter();
-            others.any(|own| own.reading == Reading::Going)
+            others.any(|other| other.reading == Reading::Going)
         });
         read_on(map, |answer: &DifferenceMap| answer.progress.is_some());
         let colours = use_run_colours();
@@ -209,7 +209,7 @@ impl Model {
             search,
             role,
             chosen,
-            query: own,
+            query: comparison,
             map,
             names: Memo::new(move |_| {
                 runs.with(|runs| longer_names(runs.iter().map(String::as_str)))
@@ -217,7 +217,7 @@ impl Model {
         }
     }
 
-    /// Short name of a run that differs from those of the others.
+    /// Short name of a run, different from those of the other runs.
     pub(super) fn name(self, run: &str) -> String {
         self.names
             .with(|names| names.get(run).cloned())
@@ -230,12 +230,12 @@ impl Model {
             .unwrap_or_default()
     }
 
-    /// Reads the run that is shown against the base.
+    /// Calls `look` with the run shown against the base; `None` before the answer.
     pub(super) fn with_other<T>(self, look: impl FnOnce(&AgainstBase) -> T) -> Option<T> {
         let other = self.other.get()?;
         self.query.answer.with(|answer| {
             let mut others = answer.as_deref()?.others.iter();
-            others.find(|own| own.run == other).map(look)
+            others.find(|against| against.run == other).map(look)
         })
     }
 
@@ -251,7 +251,7 @@ impl Model {
 
     pub(super) fn make_base(self, run: &str) {
         let mut runs = self.runs.get_untracked();
-        runs.retain(|own| own != run);
+        runs.retain(|known| known != run);
         runs.insert(0, run.to_owned());
         self.set_runs(&runs);
     }
@@ -267,24 +267,26 @@ impl Model {
     }
 
     pub(super) fn set_tolerance(self, text: &str) {
-        let own = format::parse_number(text).filter(|own| own.is_finite() && *own >= 0.0);
-        if let Some(own) = own {
-            let own = (own - DEFAULT_TOLERANCE)
+        let tolerance = format::parse_number(text)
+            .filter(|tolerance| tolerance.is_finite() && *tolerance >= 0.0);
+        if let Some(tolerance) = tolerance {
+            let param = (tolerance - DEFAULT_TOLERANCE)
                 .abs()
                 .gt(&0.0)
-                .then(|| own.to_string());
-            self.url.set(&[(TOLERANCE, own.as_deref())], History::Push);
+                .then(|| tolerance.to_string());
+            self.url
+                .set(&[(TOLERANCE, param.as_deref())], History::Push);
         }
     }
 
     pub(super) fn set_since(self, text: &str) {
-        let own = format::parse_number(text).map(|own| whole(own).to_string());
-        self.url.set(&[(SINCE, own.as_deref())], History::Push);
+        let since = format::parse_number(text).map(|number| whole(number).to_string());
+        self.url.set(&[(SINCE, since.as_deref())], History::Push);
     }
 
     pub(super) fn set_search(self, text: &str) {
-        let own = (!text.is_empty()).then_some(text);
-        self.url.set(&[(SEARCH, own)], History::Replace);
+        let search = (!text.is_empty()).then_some(text);
+        self.url.set(&[(SEARCH, search)], History::Replace);
     }
 
     pub(super) fn set_role(self, role: Option<&str>) {
@@ -302,17 +304,17 @@ impl Model {
         self.url.set(&changes, History::Replace);
     }
 
-    /// The chosen tensor and step; without a choice those that the sentence names.
+    /// Chosen tensor and step; without a choice, those of the sentence.
     pub(super) fn place(self) -> Option<(String, i64)> {
         self.chosen.get().or_else(|| {
-            self.with_other(|own| {
-                let first = own.beyond.as_ref().or(own.partings.first())?;
+            self.with_other(|other| {
+                let first = other.beyond.as_ref().or(other.partings.first())?;
                 Some((first.name.clone(), first.step))
             })?
         })
     }
 
-    /// Handles a key; true if it was used.
+    /// Handles a key; `true` if it was used.
     pub(super) fn key(self, key: &str) -> bool {
         match key {
             "b" => {
@@ -342,18 +344,18 @@ impl Model {
     fn next_parting(self, is_forward: bool) {
         let now = untrack(|| self.place());
         let all: Vec<Parting> =
-            untrack(|| self.with_other(|own| own.partings.clone())).unwrap_or_default();
+            untrack(|| self.with_other(|other| other.partings.clone())).unwrap_or_default();
         let at = now.and_then(|(name, step)| {
             all.iter()
-                .position(|own| own.name == name && own.step == step)
+                .position(|parting| parting.name == name && parting.step == step)
         });
         let next = match (at, is_forward) {
             (None, _) => Some(0),
             (Some(at), true) => at.checked_add(1),
             (Some(at), false) => at.checked_sub(1),
         };
-        if let Some(own) = next.and_then(|next| all.get(next)) {
-            self.choose(&own.name, own.step);
+        if let Some(parting) = next.and_then(|next| all.get(next)) {
+            self.choose(&parting.name, parting.step);
         }
     }
 
@@ -364,11 +366,11 @@ impl Model {
             let map = map.as_deref()?;
             let row = now
                 .as_ref()
-                .and_then(|now| map.rows.iter().position(|own| own.name == now.0));
+                .and_then(|now| map.rows.iter().position(|row| row.name == now.0));
             let column = now.as_ref().and_then(|now| {
                 map.columns
                     .iter()
-                    .position(|own| (own.first..=own.last).contains(&now.1))
+                    .position(|column| (column.first..=column.last).contains(&now.1))
             });
             let moved = |at: Option<usize>, by: isize, len: usize| match at {
                 Some(at) => at.saturating_add_signed(by).min(len.checked_sub(1)?).into(),
@@ -386,13 +388,13 @@ impl Model {
     }
 }
 
-/// Asks again while an answer says that the server reads on.
+/// Asks again while an answer says that the server is still reading.
 fn read_on<A: Send + Sync + 'static>(query: Query<A>, is_going: impl Fn(&A) -> bool + 'static) {
     Effect::new(move || {
         let is_fetching = query.is_fetching.get();
         let is_going = query
             .answer
-            .with(|own| own.as_deref().is_some_and(&is_going));
+            .with(|answer| answer.as_deref().is_some_and(&is_going));
         if is_going && !is_fetching {
             set_timeout(move || query.ask_again(), READ_ON);
         }
@@ -429,7 +431,7 @@ mod tests {
         let list = |names: &[&str]| {
             names
                 .iter()
-                .map(|own| (*own).to_owned())
+                .map(|name| (*name).to_owned())
                 .collect::<Vec<_>>()
         };
         assert_eq!(

@@ -16,18 +16,19 @@ use trainscope_web_kit::prelude::*;
 /// Significant digits of a difference.
 const DIGITS: usize = 2;
 
-/// Characters of a number of a setting that are shown in full, and digits of a longer one.
+/// Maximum length of a number that a setting shows in full, characters.
 const SETTING_CHARS: usize = 10;
+/// Significant digits of a longer number.
 const SETTING_DIGITS: usize = 6;
 
 pub(super) fn difference(value: f64) -> String {
     format::number(value, DIGITS)
 }
 
-/// A cell in words.
+/// Text of a cell.
 pub(super) fn cell_text(cell: MapCell, texts: &CompareTexts) -> String {
     match cell {
-        MapCell::Difference(own) => difference(own.0),
+        MapCell::Difference(value) => difference(value.0),
         MapCell::Other(gap) => texts.gaps[match gap {
             MapGap::Absent => 0,
             MapGap::Unread => 1,
@@ -38,7 +39,7 @@ pub(super) fn cell_text(cell: MapCell, texts: &CompareTexts) -> String {
     }
 }
 
-/// A name with ∇ before gradients whose name does not say it.
+/// Name of a tensor, with ∇ before gradients.
 pub(super) fn named(name: &str, role: Option<Role>) -> String {
     if role == Some(Role::Gradient) {
         format!("∇ {name}")
@@ -47,14 +48,14 @@ pub(super) fn named(name: &str, role: Option<Role>) -> String {
     }
 }
 
-/// A value of a setting.
+/// Text of a setting; long numbers are rounded.
 pub(super) fn setting(value: Option<&HparamValue>, texts: &CompareTexts) -> String {
     match value {
         None | Some(HparamValue::Null) => texts.missing.to_owned(),
-        Some(HparamValue::Number(own)) => {
-            let number = CellValue::of_single(*own).number().unwrap_or(*own);
+        Some(HparamValue::Number(stored)) => {
+            let number = CellValue::of_single(*stored).number().unwrap_or(*stored);
             let exact = trainscope_format::digits::exact(number);
-            // Results have all digits of their computation, which the title shows.
+            // Results have all digits of their computation; the title shows them.
             if exact.len() > SETTING_CHARS {
                 format::number(number, SETTING_DIGITS)
             } else {
@@ -66,7 +67,7 @@ pub(super) fn setting(value: Option<&HparamValue>, texts: &CompareTexts) -> Stri
     }
 }
 
-/// Head of a card: title, a remark, and elements at the right.
+/// Head of a card: title, remark, and elements at the right.
 pub(super) fn head(
     title: impl Fn() -> String + Send + 'static,
     beside: impl Fn() -> String + Send + 'static,
@@ -83,10 +84,11 @@ pub(super) fn head(
     .into_any()
 }
 
-/// A sentence in place of a table without rows.
+/// Sentence in place of an empty table.
 pub(super) fn nothing(which: fn(&CompareTexts) -> &'static str) -> AnyView {
     let i18n = use_i18n();
-    view! { <p class="small ink3 empty-part">{move || which(i18n.texts().compare)}</p> }.into_any()
+    view! { <p class="small ink3 empty-part">{move || which(i18n.texts().compare())}</p> }
+        .into_any()
 }
 
 /// Buttons that save rows as CSV and as JSON.
@@ -112,7 +114,7 @@ pub(super) fn downloads<T: Serialize + 'static>(
     };
     let (as_csv, as_json) = (save.clone(), save);
     let label = |kind: &'static str| {
-        Signal::derive(move || format!("{} {kind}", i18n.texts().compare.download))
+        Signal::derive(move || format!("{} {kind}", i18n.texts().compare().download))
     };
     view! {
         <span class="flex gap4 hide-small">
@@ -123,7 +125,8 @@ pub(super) fn downloads<T: Serialize + 'static>(
     .into_any()
 }
 
-/// Rows as CSV (RFC 4180) with a head of all fields; text that a spreadsheet would compute gets an apostrophe.
+/// Rows as CSV (RFC 4180) with all fields in the head. Text that a spreadsheet would take for a formula gets an
+/// apostrophe.
 fn csv(rows: &[serde_json::Value]) -> String {
     let mut columns: Vec<&String> = Vec::new();
     for (key, _) in rows.iter().filter_map(|row| row.as_object()).flatten() {
@@ -148,11 +151,11 @@ fn csv(rows: &[serde_json::Value]) -> String {
         Some(serde_json::Value::String(text)) => quoted(text),
         Some(other) => quoted(&other.to_string()),
     };
-    let head: Vec<String> = columns.iter().map(|own| quoted(own)).collect();
+    let head: Vec<String> = columns.iter().map(|column| quoted(column)).collect();
     let lines = rows.iter().map(|row| {
         let cells: Vec<String> = columns
             .iter()
-            .map(|own| cell(row.get(own.as_str())))
+            .map(|column| cell(row.get(column.as_str())))
             .collect();
         cells.join(",")
     });

@@ -14,11 +14,11 @@ use trainscope_web_kit::url_state;
 pub(super) fn PipelineTab() -> impl IntoView {
     let model = use_model();
     let i18n = use_i18n();
-    let own = Memo::new(move |_| model.with_other(|own| own.pipeline.clone())?);
-    let rows = move || match own.get() {
+    let facts = Memo::new(move |_| model.with_other(|other| other.pipeline.clone())?);
+    let rows = move || match facts.get() {
         None => nothing(|t| t.no_pipeline),
-        Some(own) if own.differences.is_empty() => nothing(|t| t.same_pipeline),
-        Some(own) => table(&own),
+        Some(facts) if facts.differences.is_empty() => nothing(|t| t.same_pipeline),
+        Some(facts) => table(&facts),
     };
     let href = move || {
         let other = model.other.get().unwrap_or_default();
@@ -27,30 +27,30 @@ pub(super) fn PipelineTab() -> impl IntoView {
     };
     let right = view! {
         {downloads("pipeline", move || {
-            own.get_untracked().map(|own| own.differences).unwrap_or_default()
+            facts.get_untracked().map(|facts| facts.differences).unwrap_or_default()
         })}
-        <Show when=move || own.with(Option::is_some)>
+        <Show when=move || facts.with(Option::is_some)>
             <a class="link small" href=href>
-                {i18n.text(|t| t.compare.open_pipeline)}
+                {i18n.text(|t| t.compare().open_pipeline)}
             </a>
         </Show>
     }
     .into_any();
     view! {
         <section class="card scrolls fills" data-part="pipeline">
-            {head(move || i18n.texts().compare.tabs[5].to_owned(), String::new, right)}
+            {head(move || i18n.texts().compare().tabs[5].to_owned(), String::new, right)}
             <div class="scroll">{rows}</div>
         </section>
     }
 }
 
-fn table(own: &PipelineFacts) -> AnyView {
+fn table(facts: &PipelineFacts) -> AnyView {
     let i18n = use_i18n();
     let model = use_model();
-    let texts = i18n.texts().compare;
+    let texts = i18n.texts().compare();
     let heads = [model.base(), model.other.get().unwrap_or_default()].map(|run| model.name(&run));
     let [base, other] = heads;
-    let rows = own.differences.iter().map(rows_of).collect_view();
+    let rows = facts.differences.iter().map(rows_of).collect_view();
     view! {
         <table class="dense">
             <thead>
@@ -67,16 +67,16 @@ fn table(own: &PipelineFacts) -> AnyView {
     .into_any()
 }
 
-fn rows_of(own: &PipelineDifference) -> AnyView {
+fn rows_of(difference: &PipelineDifference) -> AnyView {
     let i18n = use_i18n();
-    let texts = i18n.texts().compare;
-    if own.parameters.is_empty() {
+    let texts = i18n.texts().compare();
+    if difference.parameters.is_empty() {
         let only = texts.only_there;
-        let [base, other] =
-            [own.base_place, own.other_place].map(|place| if place.is_some() { only } else { "–" });
+        let [base, other] = [difference.base_place, difference.other_place]
+            .map(|place| if place.is_some() { only } else { "–" });
         return view! {
             <tr class="ne">
-                <td>{own.operation.clone()}</td>
+                <td>{difference.operation.clone()}</td>
                 <td></td>
                 <td>{base}</td>
                 <td>{other}</td>
@@ -84,13 +84,14 @@ fn rows_of(own: &PipelineDifference) -> AnyView {
         }
         .into_any();
     }
-    let text = |own: &Option<String>| own.clone().unwrap_or_else(|| "–".to_owned());
-    own.parameters
+    let text = |value: &Option<String>| value.clone().unwrap_or_else(|| "–".to_owned());
+    difference
+        .parameters
         .iter()
         .map(|parameter| {
             view! {
                 <tr class:ne=!parameter.is_path>
-                    <td>{own.operation.clone()}</td>
+                    <td>{difference.operation.clone()}</td>
                     <td>{parameter.name.clone()}</td>
                     <td class="cut" title=text(&parameter.base) dir="auto">
                         {text(&parameter.base)}

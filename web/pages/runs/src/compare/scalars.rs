@@ -1,4 +1,4 @@
-//! The tab of scalars: those that part first, each as overlay with its difference.
+//! The tab of scalars. Those that part come first, each as an overlay with its difference.
 
 use std::sync::Arc;
 
@@ -11,8 +11,8 @@ use trainscope_web_kit::format;
 use trainscope_web_kit::i18n::use_i18n;
 use trainscope_web_kit::prelude::*;
 
-/// Cards of curves; all scalars are in the table.
-const MOST_CARDS: usize = 12;
+/// Maximum number of cards; the table has all scalars.
+const MAX_CARDS: usize = 12;
 
 #[component]
 pub(super) fn Scalars() -> impl IntoView {
@@ -21,20 +21,20 @@ pub(super) fn Scalars() -> impl IntoView {
     let all = Memo::new(move |_| {
         Arc::new(
             model
-                .with_other(|own| own.scalars.clone())
+                .with_other(|other| other.scalars.clone())
                 .unwrap_or_default(),
         )
     });
     let names = Memo::new(move |_| {
-        let own = model.with_other(|own| (own.only_base.clone(), own.only_other.clone()));
-        own.unwrap_or_default()
+        let names = model.with_other(|other| (other.only_base.clone(), other.only_other.clone()));
+        names.unwrap_or_default()
     });
     let keys = Memo::new(move |_| {
         let all = all.get();
         let keys = all
             .iter()
-            .take(MOST_CARDS)
-            .map(|own| (own.tag.clone(), own.rank));
+            .take(MAX_CARDS)
+            .map(|scalar| (scalar.tag.clone(), scalar.rank));
         keys.collect::<Vec<_>>()
     });
     let cards = move || {
@@ -48,7 +48,7 @@ pub(super) fn Scalars() -> impl IntoView {
         if all.is_empty() {
             return nothing(|t| t.no_scalars);
         }
-        let texts = i18n.texts().compare;
+        let texts = i18n.texts().compare();
         let rows = all.iter().map(row).collect_view();
         let heads =
             [model.base(), model.other.get().unwrap_or_default()].map(|run| model.name(&run));
@@ -86,7 +86,7 @@ pub(super) fn Scalars() -> impl IntoView {
             <div class="scroll cards">{cards}</div>
             <div>
                 <section class="card scrolls" data-part="scalars">
-                    {head(move || i18n.texts().compare.tabs[1].to_owned(), String::new, right)}
+                    {head(move || i18n.texts().compare().tabs[1].to_owned(), String::new, right)}
                     <div class="scroll">{rows} {only}</div>
                 </section>
             </div>
@@ -94,25 +94,25 @@ pub(super) fn Scalars() -> impl IntoView {
     }
 }
 
-fn row(own: &ScalarDifference) -> AnyView {
+fn row(scalar: &ScalarDifference) -> AnyView {
     let i18n = use_i18n();
-    let value = |own: Option<f64>| own.map_or_else(|| "–".to_owned(), format::cell);
-    let is_bad = own.other_last.is_some_and(|own| !own.is_finite());
-    let parts = own
+    let value = |last: Option<f64>| last.map_or_else(|| "–".to_owned(), format::cell);
+    let is_bad = scalar.other_last.is_some_and(|last| !last.is_finite());
+    let parts = scalar
         .parts
-        .map_or_else(|| i18n.texts().compare.never.to_owned(), format::integer);
+        .map_or_else(|| i18n.texts().compare().never.to_owned(), format::integer);
     view! {
         <tr>
-            <td class="cut" title=own.tag.clone()>
-                <bdi>{own.tag.clone()}</bdi>
+            <td class="cut" title=scalar.tag.clone()>
+                <bdi>{scalar.tag.clone()}</bdi>
             </td>
-            <td class="num" class:ink3=own.parts.is_none()>
+            <td class="num" class:ink3=scalar.parts.is_none()>
                 {parts}
             </td>
-            <td class="num ink2">{format::count(own.points)}</td>
-            <td class="num">{value(own.base_last)}</td>
+            <td class="num ink2">{format::count(scalar.points)}</td>
+            <td class="num">{value(scalar.base_last)}</td>
             <td class="num" class:err=is_bad>
-                {value(own.other_last)}
+                {value(scalar.other_last)}
             </td>
         </tr>
     }
@@ -122,7 +122,7 @@ fn row(own: &ScalarDifference) -> AnyView {
 /// Tags that only one run has.
 fn only_in(run: &str, names: &Names) -> AnyView {
     let i18n = use_i18n();
-    let title = (i18n.texts().compare.only_in)(run, names.scalars.len() as u64);
+    let title = (i18n.texts().compare().only_in)(run, names.scalars.len() as u64);
     view! {
         <h3 class="part-head">{title}</h3>
         <p class="small ink2 names">

@@ -20,7 +20,7 @@ pub(super) fn Summary() -> impl IntoView {
     let model = use_model();
     let has_map = Memo::new(move |_| {
         model
-            .with_other(|own| own.tensors + own.scalars_total > 0)
+            .with_other(|other| other.tensors + other.scalars_total > 0)
             .unwrap_or_default()
     });
     view! {
@@ -41,7 +41,7 @@ pub(super) fn Summary() -> impl IntoView {
     }
 }
 
-/// The sentence of the run that is shown, and those of the others below it.
+/// Sentence of the run shown against the base, with those of the other runs below.
 #[component]
 pub(super) fn Verdict() -> impl IntoView {
     let model = use_model();
@@ -51,7 +51,7 @@ pub(super) fn Verdict() -> impl IntoView {
             Arc::new(
                 answer
                     .as_deref()
-                    .map(|own| own.others.clone())
+                    .map(|answer| answer.others.clone())
                     .unwrap_or_default(),
             )
         })
@@ -59,17 +59,21 @@ pub(super) fn Verdict() -> impl IntoView {
     let shown = move || {
         let other = model.other.get();
         all.with(|all| {
-            let own = all.iter().find(|own| Some(&own.run) == other.as_ref())?;
-            Some(sentence(i18n, own))
+            let against = all
+                .iter()
+                .find(|against| Some(&against.run) == other.as_ref())?;
+            Some(sentence(i18n, against))
         })
     };
     let others = move || {
         let other = model.other.get();
         let all = all.get();
-        let more = all.iter().filter(|own| Some(&own.run) != other.as_ref());
-        more.map(|own| {
-            let run = own.run.clone();
-            let words = i18n.words(&own.sentence);
+        let more = all
+            .iter()
+            .filter(|against| Some(&against.run) != other.as_ref());
+        more.map(|against| {
+            let run = against.run.clone();
+            let words = i18n.words(&against.sentence);
             view! {
                 <li>
                     <button
@@ -97,31 +101,40 @@ pub(super) fn Verdict() -> impl IntoView {
     }
 }
 
-fn sentence(i18n: I18n, own: &AgainstBase) -> AnyView {
+fn sentence(i18n: I18n, against: &AgainstBase) -> AnyView {
     let model = use_model();
-    let texts = i18n.texts().compare;
-    let class = match own.outcome {
+    let texts = i18n.texts().compare();
+    let class = match against.outcome {
         Outcome::Part | Outcome::PartInScalars => "warn",
         Outcome::Same | Outcome::Within => "okc",
         Outcome::SoFar | Outcome::Unread | Outcome::Nothing => "ink3",
     };
-    let words = i18n.words(&own.sentence);
-    let detail = [Some(&own.detail), own.align_fault.as_ref()];
+    let words = i18n.words(&against.sentence);
+    let detail = [Some(&against.detail), against.align_fault.as_ref()];
     let detail: Vec<String> = detail
         .into_iter()
         .flatten()
         .map(|words| i18n.words(words))
         .filter(|words| !words.is_empty())
         .collect();
-    // The sentence of runs that differ from the start is about what comes later.
-    let first = own.beyond.as_ref().or(own.partings.first()).cloned();
+    // If the runs differ from the start, the sentence names a later parting.
+    let first = against
+        .beyond
+        .as_ref()
+        .or(against.partings.first())
+        .cloned();
     let base = model.base();
     let open = first
         .as_ref()
-        .filter(|own| own.role.is_some())
+        .filter(|first| first.role.is_some())
         .map(|first| {
-            let href =
-                route::tensors_beside_href(&base, &own.run, &first.name, first.rank, first.step);
+            let href = route::tensors_beside_href(
+                &base,
+                &against.run,
+                &first.name,
+                first.rank,
+                first.step,
+            );
             view! {
                 <a class="btn hide-small" href=href data-part="open-both">
                     {fixed_icon(IconName::Arrow, 14)}
@@ -132,9 +145,13 @@ fn sentence(i18n: I18n, own: &AgainstBase) -> AnyView {
     let heading = match first {
         Some(first) => {
             let href = match first.role {
-                Some(_) => {
-                    route::tensors_beside_href(&base, &own.run, &first.name, first.rank, first.step)
-                }
+                Some(_) => route::tensors_beside_href(
+                    &base,
+                    &against.run,
+                    &first.name,
+                    first.rank,
+                    first.step,
+                ),
                 None => route::scalars_href(&base, &model.runs.get(), Some(&first.name)),
             };
             let (before, after) = words.split_once(&first.name).unwrap_or((&words, ""));
@@ -155,13 +172,13 @@ fn sentence(i18n: I18n, own: &AgainstBase) -> AnyView {
         }
         None => words.into_any(),
     };
-    let progress = own
+    let progress = against
         .progress
-        .filter(|_| own.reading == trainscope_api::compare::Reading::Going);
-    let progress = progress.map(|own| {
+        .filter(|_| against.reading == trainscope_api::compare::Reading::Going);
+    let progress = progress.map(|progress| {
         let (done, all) = (
-            format::bytes(own.done_bytes),
-            format::bytes(own.total_bytes),
+            format::bytes(progress.done_bytes),
+            format::bytes(progress.total_bytes),
         );
         view! {
             <p class="small ink3" role="status" data-part="reading">
@@ -169,13 +186,13 @@ fn sentence(i18n: I18n, own: &AgainstBase) -> AnyView {
             </p>
         }
     });
-    let faults = (!own.faults.is_empty()).then(|| {
-        let count = own.faults.len() as u64;
-        let all: Vec<String> = own
+    let faults = (!against.faults.is_empty()).then(|| {
+        let count = against.faults.len() as u64;
+        let all: Vec<String> = against
             .faults
             .iter()
             .take(20)
-            .map(|own| format!("{}: {}", own.place, own.reason))
+            .map(|fault| format!("{}: {}", fault.place, fault.reason))
             .collect();
         view! {
             <p class="small warn" title=all.join("\n") data-part="faults">
@@ -184,7 +201,7 @@ fn sentence(i18n: I18n, own: &AgainstBase) -> AnyView {
         }
     });
     view! {
-        <section class="verdict-head" data-part="sentence" data-outcome=outcome_name(own.outcome)>
+        <section class="verdict-head" data-part="sentence" data-outcome=outcome_name(against.outcome)>
             <span class=class>{fixed_icon(IconName::Compare, 20)}</span>
             <div class="grow">
                 <h1>{heading}</h1>
@@ -199,8 +216,8 @@ fn sentence(i18n: I18n, own: &AgainstBase) -> AnyView {
 }
 
 /// Name of an outcome for tests and styles.
-const fn outcome_name(own: Outcome) -> &'static str {
-    match own {
+const fn outcome_name(outcome: Outcome) -> &'static str {
+    match outcome {
         Outcome::Part => "part",
         Outcome::PartInScalars => "part-in-scalars",
         Outcome::Within => "within",

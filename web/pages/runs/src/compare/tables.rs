@@ -12,12 +12,12 @@ use trainscope_web_kit::i18n::use_i18n;
 use trainscope_web_kit::prelude::*;
 use trainscope_web_kit::route;
 
-/// Settings on the summary.
+/// Number of settings on the summary; up to twice as many if they differ.
 const FEW_SETTINGS: usize = 6;
-/// Partings on the summary.
+/// Maximum number of partings in the table.
 const FEW_PARTINGS: usize = 60;
 
-/// Heads of the runs, and a row for each setting.
+/// Table with a column for each run and a row for each setting.
 fn setting_rows(settings: &[Setting]) -> AnyView {
     let i18n = use_i18n();
     let model = use_model();
@@ -25,44 +25,48 @@ fn setting_rows(settings: &[Setting]) -> AnyView {
     let heads = runs
         .iter()
         .map(|run| {
-            let (own, name) = (run.clone(), run.clone());
+            let (id, name) = (run.clone(), run.clone());
             view! {
                 <th title=run.clone()>
                     <span class="flex gap4">
-                        <RunChip run=own />
+                        <RunChip run=id />
                         <span class="cut" dir="auto">{model.name(&name)}</span>
                     </span>
                 </th>
             }
         })
         .collect_view();
-    let texts = i18n.texts().compare;
+    let texts = i18n.texts().compare();
     let rows = settings
         .iter()
-        .map(|own| {
-            let first = own.values.first().and_then(Option::as_ref);
-            let values = own
+        .map(|entry| {
+            let first = entry.values.first().and_then(Option::as_ref);
+            let values = entry
                 .values
                 .iter()
                 .enumerate()
                 .map(|(at, value)| {
                     let text = setting(value.as_ref(), texts);
-                    let is_equal = at > 0 && !own.differs && value.as_ref() == first;
+                    let is_equal = at > 0 && !entry.differs && value.as_ref() == first;
                     let is_missing = value.is_none();
                     let shown = if is_equal { "=".to_owned() } else { text.clone() };
                     view! {
-                        <td class:med=own.differs class:ink3={is_equal || is_missing} title=text dir="auto">
+                        <td class:med=entry.differs class:ink3={is_equal || is_missing} title=text dir="auto">
                             {shown}
                         </td>
                     }
                 })
                 .collect_view();
-            let mark = if own.differs { "≠" } else { "" };
+            let mark = if entry.differs { "≠" } else { "" };
             view! {
-                <tr class:ne={own.differs && !own.is_path} data-key=own.key.clone() data-differs={(own.differs && !own.is_path).to_string()}>
-                    <th scope="row" class="key" title=own.key.clone()>
+                <tr
+                    class:ne={entry.differs && !entry.is_path}
+                    data-key=entry.key.clone()
+                    data-differs={(entry.differs && !entry.is_path).to_string()}
+                >
+                    <th scope="row" class="key" title=entry.key.clone()>
                         <span class="mark warn">{mark}</span>
-                        <bdi>{own.key.clone()}</bdi>
+                        <bdi>{entry.key.clone()}</bdi>
                     </th>
                     {values}
                 </tr>
@@ -83,7 +87,7 @@ fn setting_rows(settings: &[Setting]) -> AnyView {
     .into_any()
 }
 
-/// Settings of all runs.
+/// Settings of the comparison; empty before the answer.
 fn settings() -> Memo<Arc<Vec<Setting>>> {
     let model = use_model();
     Memo::new(move |_| {
@@ -91,16 +95,19 @@ fn settings() -> Memo<Arc<Vec<Setting>>> {
             Arc::new(
                 answer
                     .as_deref()
-                    .map(|own| own.settings.clone())
+                    .map(|answer| answer.settings.clone())
                     .unwrap_or_default(),
             )
         })
     })
 }
 
-/// Number of settings that differ, places on disks apart, and of all.
+/// Number of settings that differ, without paths, and number of all settings.
 fn counts(all: &[Setting]) -> (u64, u64) {
-    let differ = all.iter().filter(|own| own.differs && !own.is_path).count();
+    let differ = all
+        .iter()
+        .filter(|setting| setting.differs && !setting.is_path)
+        .count();
     (differ as u64, all.len() as u64)
 }
 
@@ -111,28 +118,35 @@ pub(super) fn ConfigurationCard() -> impl IntoView {
     let i18n = use_i18n();
     let all = settings();
     let beside = move || {
-        let (differ, all) = all.with(|own| counts(own));
-        (i18n.texts().compare.differ)(differ, all)
+        let (differ, all) = all.with(|all| counts(all));
+        (i18n.texts().compare().differ)(differ, all)
     };
     let content = move || {
         let all = all.get();
-        let texts = i18n.texts().compare;
+        let texts = i18n.texts().compare();
         if all.is_empty() {
             return nothing(|t| t.no_settings);
         }
-        let is_path = |own: &&Setting| own.differs && own.is_path;
+        let is_path = |setting: &&Setting| setting.differs && setting.is_path;
         let paths = all.iter().filter(is_path).count() as u64;
-        let plain: Vec<Setting> = all.iter().filter(|own| !is_path(own)).cloned().collect();
-        let differ = plain.iter().filter(|own| own.differs).count();
+        let plain: Vec<Setting> = all
+            .iter()
+            .filter(|setting| !is_path(setting))
+            .cloned()
+            .collect();
+        let differ = plain.iter().filter(|setting| setting.differs).count();
         let most = FEW_SETTINGS.max(differ.min(2 * FEW_SETTINGS));
         let shown = &plain[..plain.len().min(most)];
         let more = (plain.len() - shown.len()) as u64;
-        let are_equal = plain.iter().skip(shown.len()).all(|own| !own.differs);
+        let are_equal = plain
+            .iter()
+            .skip(shown.len())
+            .all(|setting| !setting.differs);
         let more = (more > 0).then(|| {
             if are_equal {
                 (texts.equal_more)(more)
             } else {
-                (i18n.texts().pipeline.more)(more)
+                (i18n.texts().pipeline().more)(more)
             }
         });
         let lines = [more, (paths > 0).then(|| (texts.paths_differ)(paths))];
@@ -159,24 +173,24 @@ pub(super) fn ConfigurationCard() -> impl IntoView {
     };
     view! {
         <section class="card" data-part="configuration">
-            {head(move || i18n.texts().compare.configuration.to_owned(), beside, ().into_any())}
+            {head(move || i18n.texts().compare().configuration.to_owned(), beside, ().into_any())}
             {content}
         </section>
     }
 }
 
-/// All settings by group; paths below a line of their own.
+/// All settings by group; the last group has the paths that differ.
 #[component]
 pub(super) fn AllSettings() -> impl IntoView {
     let i18n = use_i18n();
     let all = settings();
     let content = move || {
         let all = all.get();
-        let texts = i18n.texts().compare;
+        let texts = i18n.texts().compare();
         if all.is_empty() {
             return nothing(|t| t.no_settings);
         }
-        let is_path = |own: &Setting| own.differs && own.is_path;
+        let is_path = |setting: &Setting| setting.differs && setting.is_path;
         let mut parts: Vec<(String, Vec<Setting>)> = Vec::new();
         for (at, group) in [
             SettingGroup::Parameter,
@@ -186,10 +200,16 @@ pub(super) fn AllSettings() -> impl IntoView {
         .into_iter()
         .enumerate()
         {
-            let own = all.iter().filter(|own| own.group == group && !is_path(own));
-            parts.push((texts.groups[at].to_owned(), own.cloned().collect()));
+            let members = all
+                .iter()
+                .filter(|setting| setting.group == group && !is_path(setting));
+            parts.push((texts.groups[at].to_owned(), members.cloned().collect()));
         }
-        let paths: Vec<Setting> = all.iter().filter(|own| is_path(own)).cloned().collect();
+        let paths: Vec<Setting> = all
+            .iter()
+            .filter(|setting| is_path(setting))
+            .cloned()
+            .collect();
         parts.push(((texts.paths_differ)(paths.len() as u64), paths));
         parts
             .into_iter()
@@ -204,19 +224,19 @@ pub(super) fn AllSettings() -> impl IntoView {
             .into_any()
     };
     let beside = move || {
-        let (differ, all) = all.with(|own| counts(own));
-        (i18n.texts().compare.differ)(differ, all)
+        let (differ, all) = all.with(|all| counts(all));
+        (i18n.texts().compare().differ)(differ, all)
     };
     let right = downloads("configuration", move || all.get_untracked().to_vec());
     view! {
         <section class="card scrolls" data-part="all-settings">
-            {head(move || i18n.texts().compare.configuration.to_owned(), beside, right)}
+            {head(move || i18n.texts().compare().configuration.to_owned(), beside, right)}
             <div class="scroll">{content}</div>
         </section>
     }
 }
 
-/// The first partings.
+/// Card of the first partings, with their total number.
 #[component]
 pub(super) fn FirstPartings() -> impl IntoView {
     let model = use_model();
@@ -224,13 +244,13 @@ pub(super) fn FirstPartings() -> impl IntoView {
     let all = Memo::new(move |_| {
         Arc::new(
             model
-                .with_other(|own| own.partings.clone())
+                .with_other(|other| other.partings.clone())
                 .unwrap_or_default(),
         )
     });
     let reading = Memo::new(move |_| {
         model
-            .with_other(|own| own.reading == Reading::FirstStep)
+            .with_other(|other| other.reading == Reading::FirstStep)
             .unwrap_or_default()
     });
     let rows = move || {
@@ -238,7 +258,7 @@ pub(super) fn FirstPartings() -> impl IntoView {
         if all.is_empty() {
             return nothing(|t| t.nothing_parts);
         }
-        let texts = i18n.texts().compare;
+        let texts = i18n.texts().compare();
         let rows = all
             .iter()
             .take(FEW_PARTINGS)
@@ -260,7 +280,7 @@ pub(super) fn FirstPartings() -> impl IntoView {
     };
     let beside = move || {
         let total = model
-            .with_other(|own| own.total_partings)
+            .with_other(|other| other.total_partings)
             .unwrap_or_default();
         if total > 0 {
             format::count(total)
@@ -271,13 +291,13 @@ pub(super) fn FirstPartings() -> impl IntoView {
     let right = downloads("partings", move || all.get_untracked().to_vec());
     view! {
         <section class="card scrolls" data-part="partings">
-            {head(move || i18n.texts().compare.first_parting.to_owned(), beside, right)}
+            {head(move || i18n.texts().compare().first_parting.to_owned(), beside, right)}
             <div class="scroll">{rows}</div>
             <Show when=move || reading.get()>
                 <p class="small ink2 below">
-                    {i18n.text(|t| t.compare.partings_first_step)} " "
+                    {i18n.text(|t| t.compare().partings_first_step)} " "
                     <button type="button" class="link" on:click=move |_| model.read_all()>
-                        {i18n.text(|t| t.compare.read_all)}
+                        {i18n.text(|t| t.compare().read_all)}
                     </button>
                 </p>
             </Show>
@@ -285,31 +305,31 @@ pub(super) fn FirstPartings() -> impl IntoView {
     }
 }
 
-fn parting_row(own: &Parting) -> AnyView {
+fn parting_row(parting: &Parting) -> AnyView {
     let model = use_model();
-    let (name, step) = (own.name.clone(), own.step);
+    let (name, step) = (parting.name.clone(), parting.step);
     let key = (name.clone(), step);
     let is_chosen = Memo::new(move |_| model.place().as_ref() == Some(&key));
-    let is_bad = !own.difference.is_finite();
+    let is_bad = !parting.difference.is_finite();
     let runs = untrack(|| model.runs.get());
     let base = runs.first().cloned().unwrap_or_default();
-    let href = if own.role.is_some() {
+    let href = if parting.role.is_some() {
         let other = untrack(|| model.other.get()).unwrap_or_default();
-        route::tensors_beside_href(&base, &other, &own.name, own.rank, own.step)
+        route::tensors_beside_href(&base, &other, &parting.name, parting.rank, parting.step)
     } else {
-        route::scalars_href(&base, &runs, Some(&own.name))
+        route::scalars_href(&base, &runs, Some(&parting.name))
     };
     let choose = move |_| model.choose(&name, step);
     view! {
         <tr class:cur=move || is_chosen.get() on:click=choose>
-            <td class="num ink2">{format::integer(own.step)}</td>
+            <td class="num ink2">{format::integer(parting.step)}</td>
             <td class="cut">
-                <a class="plain" href=href title=own.name.clone()>
-                    <bdi>{named(&own.name, own.role)}</bdi>
+                <a class="plain" href=href title=parting.name.clone()>
+                    <bdi>{named(&parting.name, parting.role)}</bdi>
                 </a>
             </td>
             <td class="num" class:err=is_bad>
-                {difference(own.difference)}
+                {difference(parting.difference)}
             </td>
         </tr>
     }

@@ -19,7 +19,7 @@ use trainscope_web_kit::run_colour::use_run_colours;
 
 /// Bins of a histogram.
 const BINS: usize = 48;
-/// Height of the picture of histograms, units.
+/// Height of the histograms, units of the view box.
 const HEIGHT: f64 = 60.0;
 
 #[component]
@@ -39,7 +39,7 @@ pub(super) fn Tensors() -> impl IntoView {
     }
 }
 
-/// Text and role of the rows of the map.
+/// Filter of the map by text and role.
 #[component]
 fn Filter() -> impl IntoView {
     let model = use_model();
@@ -53,7 +53,7 @@ fn Filter() -> impl IntoView {
     });
     let buttons = move || {
         let chosen = model.role.get();
-        let all = (None, i18n.texts().compare.all_roles.to_owned());
+        let all = (None, i18n.texts().compare().all_roles.to_owned());
         let roles = roles.get().into_iter();
         let roles = roles.map(|(role, count)| {
             (
@@ -83,8 +83,8 @@ fn Filter() -> impl IntoView {
             <input
                 type="search"
                 class="field"
-                placeholder=i18n.text(|t| t.compare.search)
-                aria-label=i18n.text(|t| t.compare.search)
+                placeholder=i18n.text(|t| t.compare().search)
+                aria-label=i18n.text(|t| t.compare().search)
                 prop:value=move || model.search.get().unwrap_or_default()
                 on:input=move |event| model.set_search(&event_target_value(&event))
             />
@@ -93,16 +93,16 @@ fn Filter() -> impl IntoView {
     }
 }
 
-/// Records of both runs under a name at a step.
+/// Records of both runs under one name at one step.
 #[derive(Clone, Debug, PartialEq)]
 enum Both {
-    /// Statistics of a tensor; with bins of one range where its elements were recorded.
+    /// Statistics of a tensor. With recorded elements there are bins too, over the same range in both runs.
     Tensors(Box<[TensorStats; 2]>, [Option<Bins>; 2]),
     /// Values of a scalar.
     Scalars([f64; 2]),
 }
 
-/// A name in one of the runs, at the step that is compared.
+/// A tensor or scalar in one run, at the compared step.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Spot {
     run: String,
@@ -120,15 +120,15 @@ impl Spot {
         }
     }
 
-    /// The statistics recorded at the step.
+    /// Statistics at the step; `None` if they are missing or the request fails.
     async fn statistics(&self) -> Option<TensorStats> {
         let found = client::statistics_around(&self.run, &self.name, 0, self.step, (0, 0)).await;
         let mut found = found.ok()?.into_iter();
-        let own = found.find(|own| own.step == self.step)?;
-        Some(own.body.stats)
+        let record = found.find(|record| record.step == self.step)?;
+        Some(record.body.stats)
     }
 
-    /// The value of the scalar at the step.
+    /// Value of the scalar at the step; `None` if it is missing or the request fails.
     async fn value(&self) -> Option<f64> {
         let query = ScalarsQuery {
             run: self.run.clone(),
@@ -141,7 +141,7 @@ impl Spot {
     }
 }
 
-/// Statistics, or else values, where there are no elements to compare.
+/// Records without elements: the values of a scalar, or the statistics of a tensor.
 async fn recorded(spots: &[Spot; 2], is_scalar: bool) -> Option<Both> {
     let [base, other] = spots;
     if is_scalar {
@@ -156,7 +156,7 @@ async fn elements(base: TensorQuery, other: TensorQuery) -> Result<Both, ClientE
         client::tensor_summary(&base).await?,
         client::tensor_summary(&other).await?,
     );
-    let ends = [&a, &b].map(|own| own.stats.finite.map(|own| (own.min, own.max)));
+    let ends = [&a, &b].map(|summary| summary.stats.finite.map(|finite| (finite.min, finite.max)));
     let range = ends
         .into_iter()
         .flatten()
@@ -188,12 +188,12 @@ fn TensorCard() -> impl IntoView {
     let i18n = use_i18n();
     let wanted = Memo::new(move |_| {
         let (tensor, step) = model.place()?;
-        let other_step = model.with_other(|own| {
-            let same = own
+        let other_step = model.with_other(|other| {
+            let same = other
                 .partings
                 .iter()
-                .find(|own| own.name == tensor && own.step == step);
-            same.map_or(step, |own| own.other_step)
+                .find(|parting| parting.name == tensor && parting.step == step);
+            same.map_or(step, |parting| parting.other_step)
         })?;
         let spot = |run: String, step: i64| Spot {
             run,
@@ -203,16 +203,16 @@ fn TensorCard() -> impl IntoView {
         let other = spot(model.other.get()?, other_step);
         Some([spot(model.base(), step), other])
     });
-    // Scalars and tensors with nothing but statistics have no elements to ask for.
+    // Scalars, and tensors with only statistics, have no elements to request.
     let kind = Memo::new(move |_| {
         let (tensor, _) = model.place()?;
-        model.with_other(|own| {
-            let mut partings = own.partings.iter();
-            let own = partings.find(|own| own.name == tensor);
-            let is_scalar = own.is_some_and(|own| own.role.is_none());
+        model.with_other(|other| {
+            let mut partings = other.partings.iter();
+            let parting = partings.find(|parting| parting.name == tensor);
+            let is_scalar = parting.is_some_and(|parting| parting.role.is_none());
             (
                 is_scalar,
-                is_scalar || own.is_some_and(|own| own.by_statistics),
+                is_scalar || parting.is_some_and(|parting| parting.by_statistics),
             )
         })
     });
@@ -233,15 +233,15 @@ fn TensorCard() -> impl IntoView {
         },
     )
     .cleared_with(move || wanted.get());
-    let title = move || wanted.get().map_or_else(String::new, |[own, _]| own.name);
+    let title = move || wanted.get().map_or_else(String::new, |[base, _]| base.name);
     let beside = move || {
-        let step = i18n.texts().compare.step;
-        wanted.get().map_or_else(String::new, |[own, _]| {
-            format!("{step} {}", format::integer(own.step))
+        let step = i18n.texts().compare().step;
+        wanted.get().map_or_else(String::new, |[base, _]| {
+            format!("{step} {}", format::integer(base.step))
         })
     };
     let content = move || match answer.answer.get() {
-        Some(own) => match &*own {
+        Some(found) => match &*found {
             Some(both) => figures(both),
             None => super::parts::nothing(|t| t.no_elements),
         },
@@ -255,7 +255,7 @@ fn TensorCard() -> impl IntoView {
         }
         let [base, other] = wanted.get()?;
         let href = route::tensors_beside_href(&base.run, &other.run, &base.name, 0, base.step);
-        let text = (i18n.texts().compare.open_both)(&format::integer(base.step));
+        let text = (i18n.texts().compare().open_both)(&format::integer(base.step));
         Some(view! {
             <a class="link small below" href=href>
                 {text}
@@ -271,10 +271,10 @@ fn TensorCard() -> impl IntoView {
     }
 }
 
-/// Rows of names and both values: statistics of a tensor, or the value of a scalar.
-fn rows_of(own: &Both, texts: &Texts) -> Vec<(&'static str, f64, f64)> {
-    let stats = match own {
-        Both::Scalars([a, b]) => return vec![(texts.scalars.value, *a, *b)],
+/// Rows with a name and both values: statistics of a tensor, or the value of a scalar.
+fn rows_of(both: &Both, texts: Texts) -> Vec<(&'static str, f64, f64)> {
+    let stats = match both {
+        Both::Scalars([a, b]) => return vec![(texts.scalars().value, *a, *b)],
         Both::Tensors(stats, _) => stats,
     };
     let [base, other] = stats.each_ref().map(|stats| {
@@ -284,27 +284,27 @@ fn rows_of(own: &Both, texts: &Texts) -> Vec<(&'static str, f64, f64)> {
             .count
             .saturating_sub(stats.nan + stats.pos_inf + stats.neg_inf);
         [
-            of(finite.map(|own| own.mean)),
-            of(finite.map(|own| (own.m2 / elements.max(1) as f64).sqrt())),
-            of(finite.map(|own| own.l2)),
-            of(finite.map(|own| own.min)),
-            of(finite.map(|own| own.max)),
+            of(finite.map(|finite| finite.mean)),
+            of(finite.map(|finite| (finite.m2 / elements.max(1) as f64).sqrt())),
+            of(finite.map(|finite| finite.l2)),
+            of(finite.map(|finite| finite.min)),
+            of(finite.map(|finite| finite.max)),
             stats.nan as f64,
             (stats.pos_inf + stats.neg_inf) as f64,
             stats.zero as f64,
         ]
     });
     let values = base.into_iter().zip(other);
-    let named = texts.compare.statistics.into_iter().zip(values);
+    let named = texts.compare().statistics.into_iter().zip(values);
     named.map(|(name, (a, b))| (name, a, b)).collect()
 }
 
-fn figures(own: &Both) -> AnyView {
+fn figures(both: &Both) -> AnyView {
     let i18n = use_i18n();
     let model = use_model();
-    let texts = i18n.texts().compare;
+    let texts = i18n.texts().compare();
     let runs = [model.base(), model.other.get().unwrap_or_default()];
-    let rows = rows_of(own, i18n.texts())
+    let rows = rows_of(both, i18n.texts())
         .into_iter()
         .map(|(name, a, b)| {
             let apart = b - a;
@@ -349,21 +349,21 @@ fn figures(own: &Both) -> AnyView {
             </thead>
             <tbody>{rows}</tbody>
         </table>
-        {histograms(own, &runs)}
+        {histograms(both, &runs)}
     }
     .into_any()
 }
 
 /// Both histograms over shared bins.
-fn histograms(own: &Both, runs: &[String; 2]) -> AnyView {
-    let Both::Tensors(_, bins) = own else {
+fn histograms(both: &Both, runs: &[String; 2]) -> AnyView {
+    let Both::Tensors(_, bins) = both else {
         return ().into_any();
     };
     let i18n = use_i18n();
     let colours = use_run_colours();
-    let counts = bins.each_ref().map(|own| {
-        own.as_ref()
-            .map(|own| own.counts.clone())
+    let counts = bins.each_ref().map(|bins| {
+        bins.as_ref()
+            .map(|bins| bins.counts.clone())
             .unwrap_or_default()
     });
     let most = counts.iter().flatten().copied().max().unwrap_or(0);
@@ -386,7 +386,7 @@ fn histograms(own: &Both, runs: &[String; 2]) -> AnyView {
         })
         .collect_view();
     let ends = bins.iter().flatten().next();
-    let ends = ends.map(|own| (own.low, own.high));
+    let ends = ends.map(|bins| (bins.low, bins.high));
     let ends = ends.map(|(low, high)| {
         view! {
             <p class="strip-ends micro ink3">
@@ -395,7 +395,7 @@ fn histograms(own: &Both, runs: &[String; 2]) -> AnyView {
             </p>
         }
     });
-    let label = i18n.texts().compare.histogram;
+    let label = i18n.texts().compare().histogram;
     view! {
         <div class="body">
             <svg class="shared-bins" viewBox=format!("0 0 {BINS} {HEIGHT}") preserveAspectRatio="none" role="img" aria-label=label>
@@ -422,11 +422,11 @@ mod tests {
             nan,
             ..TensorStats::default()
         };
-        let own = Both::Tensors(Box::new([stats(0), stats(16)]), [None, None]);
-        let rows = rows_of(&own, texts);
-        assert_eq!(rows.len(), texts.compare.statistics.len());
+        let both = Both::Tensors(Box::new([stats(0), stats(16)]), [None, None]);
+        let rows = rows_of(&both, texts);
+        assert_eq!(rows.len(), texts.compare().statistics.len());
         assert!(rows.contains(&("NaN", 0.0, 16.0)), "{rows:?}");
-        // Nothing finite has no mean.
+        // The mean of a tensor without finite elements is NaN.
         assert!(rows[0].1.is_nan() && rows[0].2.is_nan());
     }
 }

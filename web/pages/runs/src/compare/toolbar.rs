@@ -28,9 +28,9 @@ pub(super) fn Toolbar() -> impl IntoView {
         (asked.len() > MAX_RUNS).then(|| {
             view! {
                 <p class="small ink2" role="status">
-                    {(i18n.texts().compare.many)(asked.len(), MAX_RUNS)} " "
+                    {(i18n.texts().compare().many)(asked.len(), MAX_RUNS)} " "
                     <a class="link" href=route::lineage_of_href(&asked)>
-                        {i18n.text(|t| t.compare.in_lineage)}
+                        {i18n.text(|t| t.compare().in_lineage)}
                     </a>
                 </p>
             }
@@ -38,7 +38,7 @@ pub(super) fn Toolbar() -> impl IntoView {
     };
     let tab = move |at: usize| SegOption {
         value: Tab::ALL[at],
-        label: Signal::derive(move || i18n.texts().compare.tabs[at].to_owned()),
+        label: Signal::derive(move || i18n.texts().compare().tabs[at].to_owned()),
     };
     view! {
         <div class="toolbar wraps" data-part="runs">
@@ -54,7 +54,7 @@ pub(super) fn Toolbar() -> impl IntoView {
         <Show when=move || has_pair.get()>
             <div class="toolbar">
                 <Segmented
-                    label=i18n.label(|t| t.compare.title)
+                    label=i18n.label(|t| t.titles().compare)
                     options=(0..Tab::ALL.len()).map(tab).collect()
                     value=model.tab
                     on_choose=move |tab| model.show_tab(tab)
@@ -65,23 +65,23 @@ pub(super) fn Toolbar() -> impl IntoView {
     }
 }
 
-/// A compared run.
+/// A compared run with its buttons.
 #[component]
 fn RunField(run: String, is_base: bool, has_swap: bool) -> impl IntoView {
     let model = use_model();
     let i18n = use_i18n();
-    let own = StoredValue::new(run.clone());
+    let stored = StoredValue::new(run.clone());
     let is_shown = Memo::new(move |_| {
         model
             .other
-            .with(|other| own.with_value(|run| other.as_ref() == Some(run)))
+            .with(|other| stored.with_value(|run| other.as_ref() == Some(run)))
     });
     let remove = move || {
         let mut runs = model.runs.get_untracked();
-        runs.retain(|known| own.with_value(|run| known != run));
+        runs.retain(|known| stored.with_value(|run| known != run));
         model.set_runs(&runs);
     };
-    let name = Signal::derive(move || own.with_value(|run| model.name(run)));
+    let name = Signal::derive(move || stored.with_value(|run| model.name(run)));
     let face = view! {
         <RunChip run=run.clone() />
         <span class="val cut" dir="auto">{move || name.get()}</span>
@@ -90,7 +90,7 @@ fn RunField(run: String, is_base: bool, has_swap: bool) -> impl IntoView {
         view! {
             <span class="flex" title=run>
                 {face}
-                <span class="tok small-tok">{i18n.text(|t| t.compare.base)}</span>
+                <span class="tok small-tok">{i18n.text(|t| t.compare().base)}</span>
             </span>
         }
         .into_any()
@@ -101,7 +101,7 @@ fn RunField(run: String, is_base: bool, has_swap: bool) -> impl IntoView {
                 class="run-button flex"
                 title=run
                 aria-pressed=move || is_shown.get().to_string()
-                on:click=move |_| own.with_value(|run| model.show_other(run))
+                on:click=move |_| stored.with_value(|run| model.show_other(run))
             >
                 {face}
             </button>
@@ -117,15 +117,15 @@ fn RunField(run: String, is_base: bool, has_swap: bool) -> impl IntoView {
                         <IconButton
                             icon=IconName::Baseline
                             class="small-icon"
-                            label=Signal::derive(move || (i18n.texts().compare.make_base)(&name.get()))
-                            on_press=move || own.with_value(|run| model.make_base(run))
+                            label=Signal::derive(move || (i18n.texts().compare().make_base)(&name.get()))
+                            on_press=move || stored.with_value(|run| model.make_base(run))
                         />
                     }
                 })}
             <IconButton
                 icon=IconName::Close
                 class="small-icon"
-                label=Signal::derive(move || (i18n.texts().compare.remove)(&name.get()))
+                label=Signal::derive(move || (i18n.texts().compare().remove)(&name.get()))
                 on_press=remove
             />
         </span>
@@ -134,7 +134,7 @@ fn RunField(run: String, is_base: bool, has_swap: bool) -> impl IntoView {
                 view! {
                     <IconButton
                         icon=IconName::Recheck
-                        label=i18n.label(|t| t.compare.swap)
+                        label=i18n.label(|t| t.compare().swap)
                         on_press=move || {
                             model.key("s");
                         }
@@ -150,7 +150,7 @@ fn Options() -> impl IntoView {
     let model = use_model();
     let i18n = use_i18n();
     let choices = move || {
-        let names = i18n.texts().compare.aligns;
+        let names = i18n.texts().compare().aligns;
         let chosen = model.align.get();
         ALIGNS
             .into_iter()
@@ -160,26 +160,26 @@ fn Options() -> impl IntoView {
     };
     let choose = move |event: web_sys::Event| {
         let wanted = event_target_value(&event);
-        let names = i18n.texts().compare.aligns;
+        let names = i18n.texts().compare().aligns;
         if let Some(at) = names.iter().position(|name| *name == wanted) {
             model.set_align(ALIGNS[at]);
         }
     };
     view! {
         <label class="ctl hide-narrow">
-            {i18n.text(|t| t.compare.align)} <select class="field" on:change=choose>{choices}</select>
+            {i18n.text(|t| t.compare().align)} <select class="field" on:change=choose>{choices}</select>
         </label>
         <label class="ctl hide-small">
-            {i18n.text(|t| t.compare.since)}
+            {i18n.text(|t| t.compare().since)}
             <input
                 class="field short"
                 inputmode="numeric"
-                prop:value=move || model.since.get().map(|own| own.to_string()).unwrap_or_default()
+                prop:value=move || model.since.get().map(|step| step.to_string()).unwrap_or_default()
                 on:change=move |event| model.set_since(&event_target_value(&event))
             />
         </label>
-        <label class="ctl" title=i18n.text(|t| t.compare.relative)>
-            {i18n.text(|t| t.compare.tolerance)}
+        <label class="ctl" title=i18n.text(|t| t.compare().relative)>
+            {i18n.text(|t| t.compare().tolerance)}
             <input
                 class="field short"
                 inputmode="decimal"

@@ -1,4 +1,4 @@
-//! Columns as axes: their places and scales, and the choice of columns that a page begins with.
+//! Columns as axes: places and scales, and the default choice of columns.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
@@ -13,17 +13,18 @@ use trainscope_charts::scale::Scale;
 
 use super::view::{View, text_of};
 
-/// Axes at most that a page begins with, and results among them.
-const MOST_AXES: usize = 12;
-const MOST_RESULTS: usize = 3;
-/// Places of a category at most; of more values the commonest have places, the others share one.
-const MOST_PLACES: usize = 40;
+/// Maximum number of default axes.
+const MAX_AXES: usize = 12;
+/// Maximum number of results among the default axes.
+const MAX_RESULTS: usize = 3;
+/// Maximum number of places of a category. Of more values, the most common have a place each and the others share one.
+const MAX_PLACES: usize = 40;
 /// Place of the other values of a category.
 pub(super) const OTHERS: &str = "…";
-/// End of the linear part of a symmetric scale, as a share of the greatest size.
+/// End of the linear part of a symmetric scale, as a fraction of the maximum absolute value.
 const LINEAR_PART: f64 = 1e-3;
 
-/// Scale of an axis that a person has chosen.
+/// Scale that the user chose for an axis.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum ChosenScale {
     Linear,
@@ -41,17 +42,17 @@ impl ChosenScale {
     }
 }
 
-/// Choices of people about one axis.
+/// The user's choices for one axis.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct AxisLook {
     pub(super) scale: Option<ChosenScale>,
     pub(super) is_upside_down: bool,
 }
 
-/// Looks by the keys of columns.
+/// Looks by the key of the column.
 pub(super) type Looks = BTreeMap<String, AxisLook>;
 
-/// Looks in the address: `lr=log`, `loss=down`.
+/// Parses the looks of the address, such as `lr=log` and `loss=down`; skips unknown words.
 pub(super) fn parse_looks(items: &[String]) -> Looks {
     let mut looks = Looks::new();
     for item in items {
@@ -79,16 +80,16 @@ pub(super) fn look_items(looks: &Looks) -> Vec<String> {
     looks.iter().flat_map(of).collect()
 }
 
-/// Facts about a column by its key; those of a summary (`metric:loss@min`) are those of its scalar.
+/// Facts about a column by its key. A summary (`metric:loss@min`) takes them from its scalar.
 pub(super) fn info_of(columns: &TableColumns, key: &str) -> ColumnInfo {
-    let own = |key: &str| columns.columns.iter().find(|info| info.key == key).cloned();
-    if let Some(info) = own(key) {
+    let find = |key: &str| columns.columns.iter().find(|info| info.key == key).cloned();
+    if let Some(info) = find(key) {
         return info;
     }
     let summary = key
         .rsplit_once('@')
         .filter(|(_, name)| SUMMARIES.contains(name));
-    let base = summary.and_then(|(base, name)| Some((own(base)?, name)));
+    let base = summary.and_then(|(base, name)| Some((find(base)?, name)));
     match base {
         Some((info, name)) => ColumnInfo {
             key: key.to_owned(),
@@ -111,7 +112,7 @@ pub(super) fn info_of(columns: &TableColumns, key: &str) -> ColumnInfo {
     }
 }
 
-/// `true` if a column differs between runs, so that it can explain anything.
+/// `true` if a column differs between runs; other columns explain nothing.
 pub(super) fn differs(info: &ColumnInfo) -> bool {
     info.distinct > 1
 }
@@ -121,8 +122,8 @@ pub(super) const fn is_axis(info: &ColumnInfo) -> bool {
     !matches!(info.kind, ColumnKind::Text | ColumnKind::Empty)
 }
 
-/// Columns that a page begins with: parameters that differ, the data, results whose better end is known. `most` limits
-/// axes; without it, texts are columns too.
+/// Default columns: parameters that differ, the data, and results with a known direction. `most` is the maximum number
+/// of axes; without it, texts are columns too.
 pub(super) fn first_columns(columns: &TableColumns, most: Option<usize>) -> Vec<String> {
     let is_shown = |info: &&ColumnInfo| differs(info) && (most.is_none() || is_axis(info));
     let of = |group: ColumnGroup| {
@@ -137,11 +138,11 @@ pub(super) fn first_columns(columns: &TableColumns, most: Option<usize>) -> Vec<
         .collect();
     results.sort_by_key(|info| std::cmp::Reverse(info.runs));
     results.truncate(if most.is_some() {
-        MOST_RESULTS
+        MAX_RESULTS
     } else {
         usize::MAX
     });
-    // Losses first: what is looked for is at the right end.
+    // Losses first: the results to maximize are at the right end.
     results.sort_by_key(|info| info.direction == Some(Direction::More));
     let data: Vec<&ColumnInfo> = of(ColumnGroup::Data)
         .filter(|info| {
@@ -157,22 +158,21 @@ pub(super) fn first_columns(columns: &TableColumns, most: Option<usize>) -> Vec<
         let mut commonest = parameters.clone();
         commonest.sort_by_key(|info| std::cmp::Reverse(info.runs));
         commonest.truncate(room);
-        parameters.retain(|info| commonest.iter().any(|own| own.key == info.key));
+        parameters.retain(|info| commonest.iter().any(|other| other.key == info.key));
     }
     let all = parameters.into_iter().chain(data).chain(results);
     all.map(|info| info.key.clone()).collect()
 }
 
-/// Axes that a page begins with: the result that runs are coloured and sorted by is the last one.
+/// Default axes; the result that colours and sorts the runs is the last one.
 pub(super) fn first_axes(columns: &TableColumns, target: Option<String>) -> Vec<String> {
-    let mut axes = first_columns(columns, Some(MOST_AXES));
+    let mut axes = first_columns(columns, Some(MAX_AXES));
     axes.retain(|key| Some(key) != target.as_ref());
     axes.extend(target);
     axes
 }
 
-/// The result that a page begins with: of those with a better end the one that most runs have, an accuracy rather than a
-/// loss.
+/// Default result. Of results with a known direction, those to maximize come first, then those with the most runs.
 pub(super) fn first_target(columns: &TableColumns) -> Option<String> {
     let results = columns
         .columns
@@ -183,7 +183,7 @@ pub(super) fn first_target(columns: &TableColumns) -> Option<String> {
     best.map(|info| info.key.clone())
 }
 
-/// A column of a view as an axis; `None` while it has not arrived.
+/// A column of a view as an axis; `None` until the column has arrived.
 pub(super) fn axis_of(
     view: &View,
     info: &ColumnInfo,
@@ -240,7 +240,7 @@ fn number_spot(value: &CellValue) -> Spot {
     }
 }
 
-/// Places of a category in the order of its values, and that of each row.
+/// Places of a category in the order of its values, and the place of each row.
 fn choices(cells: &Cells, rows: usize) -> (AxisKind, Vec<Spot>) {
     let values: Vec<CellValue> = (0..rows).map(|row| cells.get(row)).collect();
     let mut counts: HashMap<String, (usize, Option<f64>)> = HashMap::new();
@@ -252,13 +252,13 @@ fn choices(cells: &Cells, rows: usize) -> (AxisKind, Vec<Spot>) {
     }
     let mut known: Vec<(String, (usize, Option<f64>))> = counts.into_iter().collect();
     known.sort_by(|a, b| b.1.0.cmp(&a.1.0).then_with(|| natural(&a.0, &b.0)));
-    let has_others = known.len() > MOST_PLACES;
+    let has_others = known.len() > MAX_PLACES;
     known.truncate(if has_others {
-        MOST_PLACES - 1
+        MAX_PLACES - 1
     } else {
-        MOST_PLACES
+        MAX_PLACES
     });
-    // Upwards as on an axis of numbers.
+    // Ascending, as on an axis of numbers.
     known.sort_by(|a, b| match (a.1.1, b.1.1) {
         (Some(a), Some(b)) => a.total_cmp(&b),
         _ => natural(&a.0, &b.0),

@@ -1,4 +1,4 @@
-//! Brushes: stretches, choices and lanes of axes that rows must pass, and their text in the address:
+//! Brushes: ranges, choices and lanes of axes that rows must pass, and their text in the address:
 //! `lr:1e-4..1e-2,3e-2..;opt:=adam|=sgd|!none`.
 
 use std::collections::BTreeMap;
@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use percent_encoding::{AsciiSet, CONTROLS, percent_decode_str, utf8_percent_encode};
 use trainscope_charts::parallel::{AxisKind, Lane, Spot};
 
-/// Escaped in keys and choices: what divides them.
+/// Dividers of the text, escaped in keys and choices.
 const DIVIDERS: &AsciiSet = &CONTROLS
     .add(b'%')
     .add(b';')
@@ -16,21 +16,21 @@ const DIVIDERS: &AsciiSet = &CONTROLS
     .add(b'=')
     .add(b'!');
 
-/// Values that pass an axis: one of these.
+/// Values that pass an axis; a single match is enough.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Brush {
-    /// Least and greatest number, which belong to it.
+    /// Minimum and maximum, both inclusive.
     pub(super) ranges: Vec<(f64, f64)>,
-    /// Values of a category by their texts.
+    /// Values of a category, as text.
     pub(super) choices: Vec<String>,
-    /// Places of values that an axis cannot show.
+    /// Lanes of values that the axis cannot show.
     pub(super) lanes: Vec<Lane>,
 }
 
 /// Width of a mark, CSS pixels: `.pc-brush`.
 pub(super) const MARK_WIDTH: f64 = 13.0;
 
-/// A brush, or a part of it, over its axis, CSS pixels.
+/// A brush, or a part of a brush, over its axis, CSS pixels.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct BrushMark {
     /// Middle of the axis.
@@ -40,7 +40,7 @@ pub(super) struct BrushMark {
     pub(super) label: String,
 }
 
-/// The brushes of all axes by the keys of their columns; all must be passed.
+/// Brushes of all axes by the key of the column. A row must pass all of them.
 pub(super) type Brushes = BTreeMap<String, Brush>;
 
 /// Lanes with their texts in the address.
@@ -76,17 +76,17 @@ impl Brush {
         }
     }
 
-    /// The same as a term of the filter.
+    /// The brush as a term of the filter.
     pub(super) fn term(&self, key: &str) -> String {
         let ranges = self
             .ranges
             .iter()
             .map(|(from, to)| format!("{}..{}", end(*from), end(*to)));
-        // In a term with quotes a bar does not divide.
+        // A bar does not divide a term in quotes, hence `*` in place of spaces.
         let choices = self
             .choices
             .iter()
-            .map(|own| own.replace(char::is_whitespace, "*"));
+            .map(|choice| choice.replace(char::is_whitespace, "*"));
         let lanes = self.lanes.iter().filter_map(|lane| match lane {
             Lane::Nan => Some("nan"),
             Lane::PosInf => Some("inf"),
@@ -102,9 +102,9 @@ impl Brush {
         format!("{key}:{}", any.join("|"))
     }
 
-    /// Adds a choice, or takes it away.
+    /// Adds a choice, or removes it if it is there.
     pub(super) fn toggle(&mut self, choice: &str) {
-        match self.choices.iter().position(|own| own == choice) {
+        match self.choices.iter().position(|known| known == choice) {
             Some(position) => {
                 self.choices.remove(position);
             }
@@ -117,11 +117,14 @@ impl Brush {
             .ranges
             .iter()
             .map(|(from, to)| format!("{}..{}", end(*from), end(*to)));
-        let choices = self.choices.iter().map(|own| format!("={}", escaped(own)));
+        let choices = self
+            .choices
+            .iter()
+            .map(|choice| format!("={}", escaped(choice)));
         let named = |lane: &Lane| {
             LANES
                 .iter()
-                .find(|(own, _)| own == lane)
+                .find(|(known, _)| known == lane)
                 .map(|(_, name)| *name)
         };
         let lanes = self
@@ -142,7 +145,7 @@ impl Brush {
             if let Some(choice) = part.strip_prefix('=') {
                 brush.choices.push(unescaped(choice));
             } else if let Some(name) = part.strip_prefix('!') {
-                let lane = LANES.iter().find(|(_, own)| *own == name);
+                let lane = LANES.iter().find(|(_, known)| *known == name);
                 brush.lanes.extend(lane.map(|(lane, _)| *lane));
             } else if let Some((from, to)) = part.split_once("..") {
                 let end = |text: &str, open: f64| {
@@ -180,7 +183,7 @@ pub(super) fn text(brushes: &Brushes) -> Option<String> {
     (!texts.is_empty()).then(|| texts.join(";"))
 }
 
-/// Brushes of a text; what is not understood is left out.
+/// Parses the text of brushes; skips invalid parts.
 pub(super) fn parse(text: &str) -> Brushes {
     let parts = text.split(';').filter_map(|part| part.split_once(':'));
     let brushes = parts.map(|(key, text)| (unescaped(key), Brush::parse(text)));

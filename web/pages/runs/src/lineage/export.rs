@@ -17,7 +17,6 @@ use trainscope_web_kit::prelude::*;
 const WIDTH: f64 = 1_056.0;
 const HEIGHT: f64 = 320.0;
 
-/// A form of export.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Format {
     Csv,
@@ -66,12 +65,12 @@ fn picture(model: &Model, palette: &Palette, shades: &Shades) -> String {
         marked: Vec::new(),
     };
     let (below, above) = strokes(&lines, &palette.theme);
-    let names = untrack(|| model.i18n.texts().lineage.lanes);
+    let names = untrack(|| model.i18n.texts().lineage().lanes);
     svg::parallel(&layout, (&below, &above), names, &palette.theme)
 }
 
-/// RFC 4180: first column `run`, keys as heads, numbers that read back exactly, empty cells without a value. A text that
-/// a spreadsheet would take for a formula begins with `'`.
+/// RFC 4180: first column `run`, keys as heads, numbers that read back exactly, empty cells without a value. A text
+/// that a spreadsheet would take for a formula begins with `'`.
 fn csv(view: &Arc<View>, order: &[u32], keys: &[String]) -> String {
     let head = std::iter::once("run")
         .chain(keys.iter().map(String::as_str))
@@ -121,7 +120,7 @@ fn field(text: &str) -> String {
     }
 }
 
-/// A list of objects, as the API writes values.
+/// List of objects, with values in the format of the API.
 fn json(view: &Arc<View>, order: &[u32], keys: &[String]) -> String {
     let rows = order.iter().map(|row| {
         let row = *row as usize;

@@ -1,5 +1,5 @@
-//! The filter of the page: the terms of the list of runs over all columns. Texts are compared once for each different
-//! value, not once a row.
+//! The filter of the page: the terms of the list of runs, over all columns. Each distinct text is compared once, not
+//! once per row.
 
 use trainscope_api::filter::{RATE_NAMES, Term, contains, is_number, terms};
 use trainscope_api::notebook::RunNotes;
@@ -8,7 +8,7 @@ use trainscope_api::table::{CellValue, Cells};
 use super::view::View;
 use trainscope_web_kit::format;
 
-/// Prefixes that a key may lack.
+/// Prefixes that a key may omit.
 const PREFIXES: [&str; 6] = ["metric:", "run:", "eval:", "data:", "lineage:", "user:"];
 
 /// Terms that must all hold.
@@ -22,13 +22,13 @@ impl Filter {
         Self { terms: terms(text) }
     }
 
-    /// Columns that it compares, among those that there are.
+    /// Columns of `keys` that the filter compares.
     pub(super) fn columns<'a>(&self, keys: &[&'a str]) -> Vec<&'a str> {
         let asked = self.terms.iter().filter_map(|term| term.key.as_deref());
         asked.filter_map(|key| column_of(key, keys)).collect()
     }
 
-    /// Marks of the rows for which all terms hold. Notes are those of each row's run.
+    /// Marks of the rows for which all terms hold. `notes` returns the notes of a run.
     pub(super) fn rows<'a>(
         &self,
         view: &View,
@@ -52,12 +52,12 @@ impl Filter {
     }
 }
 
-/// The column that a key means: that of this name in any case, else one with a prefix before it; the learning rate by any
-/// of its names.
+/// Column that a key names: the same name in any case, else the name with a prefix. Every name of the learning rate
+/// finds its column.
 pub(super) fn column_of<'a>(key: &str, keys: &[&'a str]) -> Option<&'a str> {
     let named = |wanted: &str| {
         keys.iter()
-            .find(|own| own.to_lowercase() == wanted)
+            .find(|known| known.to_lowercase() == wanted)
             .copied()
     };
     let prefixed = || {
@@ -97,7 +97,7 @@ fn is_value(value: &CellValue, wanted: &str) -> bool {
     }
 }
 
-/// Words are in the name, the note or the tags of a run; `name:`, `note:` and `tag:` ask for one of them.
+/// Searches the name, the note and the tags of a row's runs; `name:`, `note:` and `tag:` search one of them.
 fn of_names<'a>(
     view: &View,
     row: usize,
@@ -110,9 +110,9 @@ fn of_names<'a>(
         contains(&view.names[row], wanted) || (view.is_grouped && runs.iter().any(has))
     };
     let theirs = || runs.iter().filter_map(|run| notes(run));
-    let has_note = |wanted: &str| theirs().any(|own| contains(&own.note, wanted));
+    let has_note = |wanted: &str| theirs().any(|noted| contains(&noted.note, wanted));
     let has_tag =
-        |wanted: &str| theirs().any(|own| own.tags.iter().any(|tag| contains(tag, wanted)));
+        |wanted: &str| theirs().any(|noted| noted.tags.iter().any(|tag| contains(tag, wanted)));
     term.any.iter().any(|wanted| match term.key.as_deref() {
         None => has_name(wanted) || has_note(wanted) || has_tag(wanted),
         Some("name") => has_name(wanted),

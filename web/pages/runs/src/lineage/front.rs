@@ -5,7 +5,7 @@ use trainscope_api::table::Direction;
 
 use super::view::View;
 
-/// Front of each row by some results; empty for a single one.
+/// Pareto front of each row; empty with fewer than two results.
 pub(super) fn fronts_of(
     view: &View,
     keys: &[String],

@@ -1,18 +1,18 @@
-//! Meaning of a drag over an axis: brushes between two positions, moved and resized ones.
+//! Effect of a drag over an axis: new, moved and resized brushes.
 
 use trainscope_charts::parallel::{AxisKind, Layout, PlacedAxis};
 
 use super::brush::Brush;
 
-/// Significant digits of the ends of a drawn brush: a pixel means no more.
+/// Significant digits of the ends of a drawn brush; a pixel is not more precise.
 const DIGITS: usize = 4;
 
-/// A drag that has begun.
+/// A drag in progress.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Gesture {
-    /// Of the head of an axis.
+    /// Drag of the head of an axis.
     Head { key: String, from: f64, to: f64 },
-    /// A new brush, beside those of `base`.
+    /// Drag of a new brush, in addition to `base`.
     New {
         key: String,
         index: usize,
@@ -20,7 +20,7 @@ pub(super) enum Gesture {
         base: Brush,
         has_moved: bool,
     },
-    /// Of the lower end, the upper end or both of a range.
+    /// Drag of the lower end, the upper end or both ends of a range.
     Edit {
         key: String,
         index: usize,
@@ -30,11 +30,11 @@ pub(super) enum Gesture {
         brush: Brush,
         has_moved: bool,
     },
-    /// A press beside all axes.
+    /// Press outside all axes.
     Line { from: (f64, f64) },
 }
 
-/// The brush from one vertical position to another, beside those of `base`.
+/// Adds the values between two vertical positions to the brush `base`.
 pub(super) fn brushed(
     layout: &Layout,
     index: usize,
@@ -73,7 +73,7 @@ pub(super) fn brushed(
     brush
 }
 
-/// A brush with its ends of one range moved by a number of pixels. A range that is moved keeps its height.
+/// Moves ends of one range by a number of pixels. A range whose ends both move keeps its height.
 pub(super) fn moved(
     brush: &Brush,
     range: usize,
@@ -82,7 +82,7 @@ pub(super) fn moved(
     axis: &PlacedAxis,
 ) -> Brush {
     let mut brush = brush.clone();
-    if let Some(own) = brush.ranges.get_mut(range) {
+    if let Some(ends) = brush.ranges.get_mut(range) {
         let end = |value: f64, is_moved: bool| {
             if is_moved {
                 rounded(axis.value_at(end_at(axis, value) + by))
@@ -90,24 +90,24 @@ pub(super) fn moved(
                 value
             }
         };
-        let (from, to) = (end(own.0, lower), end(own.1, upper));
-        *own = (from.min(to), from.max(to));
+        let (from, to) = (end(ends.0, lower), end(ends.1, upper));
+        *ends = (from.min(to), from.max(to));
     }
     brush
 }
 
-/// Vertical position of an end of a range, within the axis.
+/// Vertical position of an end of a range, clamped to the axis.
 pub(super) fn end_at(axis: &PlacedAxis, value: f64) -> f64 {
     let (lo, hi) = axis.range();
     axis.y_of_value(value.clamp(lo, hi))
 }
 
-/// A number with few digits.
+/// Rounds to [`DIGITS`] significant digits.
 fn rounded(value: f64) -> f64 {
     if value == 0.0 || !value.is_finite() {
         return value;
     }
-    // Through a text: powers of ten are not exact.
+    // Rounds as text, since powers of ten are not exact.
     let text = format!("{:.*e}", DIGITS - 1, value);
     text.parse().unwrap_or(value)
 }
@@ -146,8 +146,8 @@ mod tests {
             dpr: 1.0,
             axes: vec![axis],
         });
-        let own = &layout.axes[0];
-        let middle = own.y_of_value(5.0);
+        let placed = &layout.axes[0];
+        let middle = placed.y_of_value(5.0);
         let brush = brushed(&layout, 0, &kind, (0.0, middle), &Brush::default());
         assert_eq!(
             (brush.ranges[0], &brush.lanes[..]),
@@ -165,9 +165,15 @@ mod tests {
             ranges: vec![(2.0, 4.0)],
             ..Brush::default()
         };
-        let by = own.y_of_value(3.0) - own.y_of_value(2.0);
-        assert_eq!(moved(&half, 0, (true, true), by, own).ranges, [(3.0, 5.0)]);
-        assert_eq!(moved(&half, 0, (false, true), by, own).ranges, [(2.0, 5.0)]);
+        let by = placed.y_of_value(3.0) - placed.y_of_value(2.0);
+        assert_eq!(
+            moved(&half, 0, (true, true), by, placed).ranges,
+            [(3.0, 5.0)]
+        );
+        assert_eq!(
+            moved(&half, 0, (false, true), by, placed).ranges,
+            [(2.0, 5.0)]
+        );
         assert_eq!(rounded(0.000_123_456).to_string(), "0.0001235");
     }
 }

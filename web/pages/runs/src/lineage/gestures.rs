@@ -1,5 +1,5 @@
-//! Handlers of the pointer over the lines: brushes are drawn, moved, resized and cleared, heads are dragged, a press on a
-//! line selects its run.
+//! Pointer handlers over the lines. They draw, move, resize and clear brushes, drag heads, and select the run of a
+//! pressed line.
 
 use std::sync::Arc;
 
@@ -12,23 +12,23 @@ use super::model::use_model;
 use trainscope_web_kit::prelude::*;
 use trainscope_web_kit::url_state::History;
 
-/// Distance of the pointer from an axis or a line that it means, CSS pixels.
+/// Maximum distance of the pointer from its axis, CSS pixels.
 const AXIS_REACH: f64 = 14.0;
+/// Maximum distance of the pointer from its line, CSS pixels.
 const LINE_REACH: f64 = 7.0;
-/// Minimum movement of a press that is a drag, CSS pixels.
+/// Minimum movement that turns a press into a drag, CSS pixels.
 const DRAG: f64 = 4.0;
-/// Distance of an end of a brush by which it is resized, CSS pixels.
+/// Maximum distance of the pointer from the end of a brush that it resizes, CSS pixels.
 const GRIP: f64 = 5.0;
 
-/// Handlers of the pointer. `Copy`.
 #[derive(Clone, Copy)]
 pub(super) struct Gestures {
     holder: NodeRef<Div>,
-    /// The element with the handlers, which captures the pointer: captured by another one it would send them nothing.
+    /// Element with the handlers. It captures the pointer, since events of other elements do not reach the handlers.
     chart: NodeRef<Div>,
     layout: Memo<Arc<Layout>>,
     gesture: StoredValue<Option<Gesture>>,
-    /// Last position of the pointer, and `true` if a frame will look at it.
+    /// Last position of the pointer, and `true` while an animation frame is pending.
     last: StoredValue<((f64, f64), bool)>,
     model: StoredValue<super::model::Model>,
 }
@@ -53,7 +53,7 @@ impl Gestures {
         self.gesture.with_value(Option::is_some)
     }
 
-    /// Position on the plot, wherever it is scrolled to.
+    /// Position on the plot, including the scroll offset, CSS pixels.
     pub(super) fn place(self, event: &web_sys::PointerEvent) -> Option<(f64, f64)> {
         let holder = self.holder.get_untracked()?;
         let rect = holder.get_bounding_client_rect();
@@ -147,11 +147,11 @@ impl Gestures {
             }
         };
         self.gesture.set_value(Some(gesture));
-        // Values under the pointer would cover the brush that is drawn.
+        // The values of a line would cover the new brush.
         self.model.get_value().hovered.set(None);
     }
 
-    /// Follows the pointer: once a frame, however often the browser reports it.
+    /// Follows the pointer, at most once per frame.
     pub(super) fn pointed(self, at: (f64, f64)) {
         let is_due = self.last.with_value(|(_, is_due)| *is_due);
         self.last.set_value((at, true));
@@ -222,7 +222,7 @@ impl Gestures {
         }
     }
 
-    /// `true` over the brush of an axis: values would cover what is read there.
+    /// `true` over the brush of an axis, where the values of a line would cover its labels.
     fn is_on_brush(self, layout: &Layout, (x, y): (f64, f64)) -> bool {
         let model = self.model.get_value();
         let Some(index) = layout.nearest_axis(x) else {
@@ -306,7 +306,7 @@ impl Gestures {
         }
     }
 
-    /// A press on a place or a lane toggles it; elsewhere it clears the axis.
+    /// Toggles the pressed place or lane; a press elsewhere clears the axis.
     fn click(self, key: &str, index: usize, y: f64, base: &Brush) {
         let layout = self.layout.get_untracked();
         let mut brush = self
@@ -325,7 +325,7 @@ impl Gestures {
             ((placed.y_of_choice(choice) - y).abs() <= 9.0).then(|| names.get(choice).cloned())?
         });
         if let Some(lane) = lanes.first() {
-            match brush.lanes.iter().position(|own| own == lane) {
+            match brush.lanes.iter().position(|known| known == lane) {
                 Some(at) => {
                     brush.lanes.remove(at);
                 }

@@ -1,4 +1,4 @@
-//! Head of an axis: its name, and the menu of what can be done with it.
+//! Head of an axis: its name and its menu.
 
 use trainscope_api::table::{ColumnGroup, ColumnKind, SUMMARIES};
 
@@ -8,12 +8,12 @@ use super::model::use_model;
 use trainscope_web_kit::components::{IconName, MenuItem, Popover};
 use trainscope_web_kit::prelude::*;
 
-/// Columns that a column can be shown together with, at most.
-const MOST_OFFERED: usize = 500;
-/// Characters of a head beside its neighbours.
+/// Maximum number of columns in the choice of an alias.
+const MAX_OFFERED: usize = 500;
+/// Maximum characters of a head next to its neighbours.
 const HEAD_CHARS: usize = 16;
 
-/// A head that is dragged to another place, or opens its menu.
+/// Head of an axis. A drag moves the axis, a press opens the menu.
 #[component]
 pub(super) fn AxisHead(
     /// Key of the column.
@@ -38,10 +38,13 @@ pub(super) fn AxisHead(
         let title = format!(
             "{} · {}",
             info.with(|info| info.key.clone()),
-            i18n.texts().lineage.axis_menu
+            i18n.texts().lineage().axis_menu
         );
         if nan > 0 {
-            format!("{title} · {}", (i18n.texts().lineage.with_nan)(nan as u64))
+            format!(
+                "{title} · {}",
+                (i18n.texts().lineage().with_nan)(nan as u64)
+            )
         } else {
             title
         }
@@ -51,7 +54,7 @@ pub(super) fn AxisHead(
         view! { <span class="cut">{name}</span> }.into_any()
     };
     let menu = move || {
-        let texts = i18n.texts().lineage;
+        let texts = i18n.texts().lineage();
         let close = move || is_open.set(false);
         let scale = move |scale: ChosenScale, label: &'static str| {
             view! {
@@ -82,7 +85,7 @@ pub(super) fn AxisHead(
                 close();
                 id.with_value(|key| model.replace_column(key, &by));
             };
-            let (base, own) = info.with(|info| {
+            let (base, current) = info.with(|info| {
                 let base = info.key.split('@').next().unwrap_or_default().to_owned();
                 (base, info.key.clone())
             });
@@ -90,9 +93,9 @@ pub(super) fn AxisHead(
             let all = std::iter::once(base.clone()).chain(named);
             let options = all
                 .map(|key| {
-                    let is_own = key == own;
+                    let is_current = key == current;
                     let word = key.split('@').nth(1).unwrap_or("last").to_owned();
-                    view! { <option value=key selected=is_own>{word}</option> }
+                    view! { <option value=key selected=is_current>{word}</option> }
                 })
                 .collect_view();
             view! {
@@ -107,7 +110,7 @@ pub(super) fn AxisHead(
             {joined(&id.get_value(), is_open)}
             <MenuItem
                 icon=IconName::Down
-                label=i18n.label(|t| t.lineage.upside_down)
+                label=i18n.label(|t| t.lineage().upside_down)
                 on_press=move || {
                     close();
                     id.with_value(|key| {
@@ -117,7 +120,7 @@ pub(super) fn AxisHead(
             />
             <MenuItem
                 icon=IconName::Only
-                label=i18n.label(|t| t.lineage.colour_by_this)
+                label=i18n.label(|t| t.lineage().colour_by_this)
                 on_press=move || {
                     close();
                     id.with_value(|key| model.set_colour(key));
@@ -126,7 +129,7 @@ pub(super) fn AxisHead(
             {summaries}
             <MenuItem
                 icon=IconName::Close
-                label=i18n.label(|t| t.lineage.remove)
+                label=i18n.label(|t| t.lineage().remove)
                 on_press=move || {
                     close();
                     id.with_value(|key| model.remove_axis(key));
@@ -160,22 +163,22 @@ pub(super) fn AxisHead(
     }
 }
 
-/// Choice of the column that this one is shown in, and the columns that are shown in this one.
+/// Choice of a column that takes this one in as an alias, and the aliases of this one.
 fn joined(key: &str, is_open: RwSignal<bool>) -> impl IntoView + use<> {
     let model = use_model();
-    let texts = model.i18n.texts().lineage;
-    let own = model.info(key);
-    let can_join = own.group == ColumnGroup::Parameter;
+    let texts = model.i18n.texts().lineage();
+    let column = model.info(key);
+    let can_join = column.group == ColumnGroup::Parameter;
     let others = model.columns.with(|columns| {
         let others = columns.columns.iter();
-        let others = others.filter(|info| info.group == own.group && info.key != own.key);
-        let options = others.take(MOST_OFFERED).map(|info| {
+        let others = others.filter(|info| info.group == column.group && info.key != column.key);
+        let options = others.take(MAX_OFFERED).map(|info| {
             view! { <option value=info.key.clone()>{info.label.clone()}</option> }
         });
         options.collect_view()
     });
     let inside = model.notebook.with(|book| {
-        let inside = book.aliases.iter().filter(|(_, into)| **into == own.key);
+        let inside = book.aliases.iter().filter(|(_, into)| **into == column.key);
         inside.map(|(key, _)| key.clone()).collect::<Vec<_>>()
     });
     let inside = inside.into_iter().map(|key| {
@@ -192,7 +195,7 @@ fn joined(key: &str, is_open: RwSignal<bool>) -> impl IntoView + use<> {
         }
     });
     let inside = inside.collect_view();
-    let key = own.key;
+    let key = column.key;
     let choose = move |event: web_sys::Event| {
         let into = event_target_value(&event);
         is_open.set(false);

@@ -1,4 +1,4 @@
-//! The health of a row beside its name, and the mark of the best row, which says so if the run has errors.
+//! Health of a row next to its name, and the mark of the best row, which warns if the run has errors.
 
 use trainscope_api::findings::{Health, Verdict};
 
@@ -7,11 +7,11 @@ use trainscope_web_kit::components::{fixed_icon, health_icon};
 use trainscope_web_kit::prelude::*;
 use trainscope_web_kit::route::{self, RunPage};
 
-/// Health of the runs of a row: of a group that of its worst run.
+/// Health of a row; a group has the health of its worst run.
 fn worst(all: impl Iterator<Item = Health>) -> Option<Health> {
-    all.max_by_key(|own| {
-        let is_well = own.verdict == Verdict::NoProblem;
-        (own.counts.error, own.counts.warning, !is_well)
+    all.max_by_key(|health| {
+        let is_well = health.verdict == Verdict::NoProblem;
+        (health.counts.error, health.counts.warning, !is_well)
     })
 }
 
@@ -30,8 +30,13 @@ pub(super) fn HealthSign(
         let all = members.iter();
         worst(all.filter_map(|run| model.state.run(run)?.health))
     });
-    let has_errors =
-        Memo::new(move |_| health.with(|own| own.as_ref().is_some_and(|own| own.counts.error > 0)));
+    let has_errors = Memo::new(move |_| {
+        health.with(|health| {
+            health
+                .as_ref()
+                .is_some_and(|health| health.counts.error > 0)
+        })
+    });
     let href = move || {
         let run = members.with(|members| members.as_ref()?.first().cloned())?;
         Some(route::run_href(&run, RunPage::Debugger))
@@ -47,7 +52,7 @@ pub(super) fn HealthSign(
         })
     };
     let best = move || {
-        let texts = i18n.texts().lineage;
+        let texts = i18n.texts().lineage();
         if has_errors.get() {
             texts.best_with_errors
         } else {
@@ -84,7 +89,7 @@ mod tests {
             run(0, Verdict::InPart),
             run(2, Verdict::Problem),
         ];
-        let of = |count: usize| worst(all.iter().take(count).cloned()).map(|own| own.verdict);
+        let of = |count: usize| worst(all.iter().take(count).cloned()).map(|health| health.verdict);
         let expected = [
             None,
             Some(Verdict::NoProblem),

@@ -1,4 +1,4 @@
-//! The panel *What moves …*: bars of importance, pairs, words, and the plot of what is pressed.
+//! The panel *What moves …*: bars of importance, pairs, words, and the plot of the pressed bar or pair.
 
 use std::sync::Arc;
 
@@ -20,7 +20,7 @@ use trainscope_web_kit::query::{Query, query};
 
 /// Bins of the histogram of the result.
 const BINS: usize = 24;
-/// Characters of a parameter beside its bar.
+/// Maximum characters of a parameter next to its bar.
 const BAR_CHARS: usize = 16;
 
 fn sentence(i18n: I18n, sentence: &Sentence) -> String {
@@ -37,7 +37,7 @@ pub(super) fn ImportanceCard() -> impl IntoView {
     let i18n = model.i18n;
     let answer: Query<ImportanceAnswer> = query(
         move || {
-            // Rows first: bars can wait for them.
+            // The rows load first, since bars can wait.
             if !model.store.is_ready.get() {
                 return None;
             }
@@ -53,7 +53,7 @@ pub(super) fn ImportanceCard() -> impl IntoView {
     );
     let answer = answer.again_with(move || model.store.table.with(|table| table.seq));
     let targets = move || {
-        let own = model.target.get();
+        let target = model.target.get();
         let options = model.columns.with(|columns| {
             let results = columns.columns.iter().filter(|info| {
                 info.group == ColumnGroup::Result
@@ -61,10 +61,10 @@ pub(super) fn ImportanceCard() -> impl IntoView {
             });
             results
                 .map(|info| {
-                    let is_own = own.as_ref() == Some(&info.key);
+                    let is_target = target.as_ref() == Some(&info.key);
                     let label = trainscope_charts::label::middle_cut(&info.label, SELECT_CHARS);
                     view! {
-                        <option value=info.key.clone() selected=is_own title=info.label.clone()>
+                        <option value=info.key.clone() selected=is_target title=info.label.clone()>
                             {label}
                         </option>
                     }
@@ -74,7 +74,7 @@ pub(super) fn ImportanceCard() -> impl IntoView {
         view! {
             <select
                 class="field"
-                aria-label=i18n.texts().lineage.target
+                aria-label=i18n.texts().lineage().target
                 on:change=move |event| model.set_target(&event_target_value(&event))
             >
                 {options}
@@ -82,8 +82,8 @@ pub(super) fn ImportanceCard() -> impl IntoView {
         }
     };
     let measures = move || {
-        let own = model.measure.get();
-        let texts = i18n.texts().lineage;
+        let chosen = model.measure.get();
+        let texts = i18n.texts().lineage();
         let all = [
             None,
             Some(Measure::Variance),
@@ -95,7 +95,7 @@ pub(super) fn ImportanceCard() -> impl IntoView {
             .into_iter()
             .enumerate()
             .map(|(index, measure)| {
-                view! { <option value=index.to_string() selected=own == measure>{(texts.measure)(measure)}</option> }
+                view! { <option value=index.to_string() selected=chosen == measure>{(texts.measure)(measure)}</option> }
             })
             .collect_view();
         view! {
@@ -113,13 +113,13 @@ pub(super) fn ImportanceCard() -> impl IntoView {
     };
     let goals = move || {
         let goal = model.goal.get();
-        let texts = i18n.texts().lineage;
-        let button = move |own: Direction, word: &'static str| {
+        let texts = i18n.texts().lineage();
+        let button = move |direction: Direction, word: &'static str| {
             view! {
                 <button
                     type="button"
-                    aria-pressed=(goal == Some(own)).to_string()
-                    on:click=move |_| model.set_goal(own)
+                    aria-pressed=(goal == Some(direction)).to_string()
+                    on:click=move |_| model.set_goal(direction)
                 >
                     {word}
                 </button>
@@ -133,7 +133,7 @@ pub(super) fn ImportanceCard() -> impl IntoView {
         }
     };
     let content = move || {
-        let texts = i18n.texts().lineage;
+        let texts = i18n.texts().lineage();
         if let Some(error) = answer.error.get() {
             let _ = error;
             return view! { <p class="small ink2">{texts.no_importance}</p> }.into_any();
@@ -147,7 +147,7 @@ pub(super) fn ImportanceCard() -> impl IntoView {
     view! {
         <section class="card lineage-importance" data-part="importance">
             <div class="head">
-                <h2>{i18n.text(|t| t.lineage.what_moves)}</h2>
+                <h2>{i18n.text(|t| t.lineage().what_moves)}</h2>
                 {targets}
             </div>
             <div class="body">
@@ -159,7 +159,7 @@ pub(super) fn ImportanceCard() -> impl IntoView {
                             prop:checked=move || model.is_of_kept.get()
                             on:change=move |event| model.set_of_kept(event_target_checked(&event))
                         />
-                        {i18n.text(|t| t.lineage.of_kept)}
+                        {i18n.text(|t| t.lineage().of_kept)}
                     </label>
                 </Show>
                 {content}
@@ -174,23 +174,23 @@ pub(super) fn ImportanceCard() -> impl IntoView {
 fn bars(model: &Model, answer: &Arc<ImportanceAnswer>) -> impl IntoView + use<> {
     let model = *model;
     let i18n = model.i18n;
-    let texts = i18n.texts().lineage;
-    let own = &answer.importance;
-    let hatched = own.trust == Some(Trust::Poor);
+    let texts = i18n.texts().lineage();
+    let importance = &answer.importance;
+    let hatched = importance.trust == Some(Trust::Poor);
     let sentences = answer
         .sentences
         .iter()
-        .map(|own| sentence(i18n, own))
+        .map(|words| sentence(i18n, words))
         .collect::<Vec<String>>()
         .join(" · ");
-    let most = own
+    let most = importance
         .bars
         .iter()
         .filter_map(|bar| bar.value)
         .map(f64::abs)
         .fold(0.0, f64::max);
-    let top = match own.measure {
-        // Correlations are shares of 1.
+    let top = match importance.measure {
+        // Correlations are at most 1.
         Some(Measure::Rank | Measure::Linear) => 1.0,
         _ => most.max(1e-9),
     };
@@ -252,17 +252,17 @@ fn bars(model: &Model, answer: &Arc<ImportanceAnswer>) -> impl IntoView + use<> 
         }
     };
     let valued = |aside: bool| {
-        let of = own
+        let of = importance
             .bars
             .iter()
             .filter(move |bar| bar.value.is_some() && bar.is_aside == aside);
         of.map(row).collect_view()
     };
-    let has_aside = own
+    let has_aside = importance
         .bars
         .iter()
         .any(|bar| bar.is_aside && bar.value.is_some());
-    let without: Vec<&Bar> = own
+    let without: Vec<&Bar> = importance
         .bars
         .iter()
         .filter(|bar| bar.value.is_none() && bar.reason.is_some())
@@ -288,8 +288,8 @@ fn bars(model: &Model, answer: &Arc<ImportanceAnswer>) -> impl IntoView + use<> 
             </details>
         }
     });
-    let pairs = (!own.pairs.is_empty()).then(|| {
-        let rows = own
+    let pairs = (!importance.pairs.is_empty()).then(|| {
+        let rows = importance
             .pairs
             .iter()
             .map(|pair| pair_row(&model, pair))
@@ -309,7 +309,7 @@ fn bars(model: &Model, answer: &Arc<ImportanceAnswer>) -> impl IntoView + use<> 
     }
 }
 
-/// `0.71`, `−0.14`.
+/// Two decimals with a typographic minus sign: `0.71`, `−0.14`.
 fn signed(value: f64) -> String {
     format!("{value:.2}").replace('-', "−")
 }
@@ -320,7 +320,7 @@ fn reason_text(i18n: I18n, bar: &Bar) -> String {
         return words;
     }
     bar.reason.map_or_else(String::new, |reason: Reason| {
-        (i18n.texts().lineage.reason)(reason).to_owned()
+        (i18n.texts().lineage().reason)(reason).to_owned()
     })
 }
 
@@ -382,7 +382,7 @@ fn Histogram() -> impl IntoView {
             .get()
             .map(|key| model.info(&key).label)
             .unwrap_or_default();
-        (i18n.texts().lineage.histogram)(&label)
+        (i18n.texts().lineage().histogram)(&label)
     };
     let pointed = RwSignal::new(None::<Hit>);
     view! {

@@ -17,11 +17,11 @@ use trainscope_web_kit::location::{History, use_address};
 use trainscope_web_kit::prelude::*;
 use trainscope_web_kit::route;
 
-/// Movement of a brush by a key, CSS pixels of an axis of [`HEIGHT`].
+/// Movement of a brush by one key press, CSS pixels on an axis of [`HEIGHT`].
 const STEP: f64 = 6.0;
 const HEIGHT: f64 = 260.0;
 
-/// Listens as long as the page is open.
+/// Listens to keys while the page is open.
 pub(super) fn listen(filter: NodeRef<Input>) {
     let model = use_model();
     let address = use_address();
@@ -30,7 +30,7 @@ pub(super) fn listen(filter: NodeRef<Input>) {
     use_first_keys(move |key, _| {
         let is_filter = key == "/";
         if is_filter && let Some(field) = filter.get_untracked() {
-            // The field is on the page as long as there are rows.
+            // The field is on the page while there are rows.
             let _ignored = field.focus();
         }
         is_filter && filter.get_untracked().is_some()
@@ -126,7 +126,7 @@ pub(super) fn listen(filter: NodeRef<Input>) {
         };
         event.prevent_default();
         let keys = model.axis_keys.get_untracked();
-        if let Some(place) = keys.iter().position(|own| *own == axis) {
+        if let Some(place) = keys.iter().position(|key| *key == axis) {
             model.move_axis(&axis, place.saturating_add_signed(by));
         }
     });
@@ -160,7 +160,7 @@ fn move_brush(model: &Model, key: &str, by: f64, is_end: bool) {
         return;
     }
     let all = model.axes.get_untracked();
-    let Some((_, axis)) = all.iter().find(|(own, _)| own == key) else {
+    let Some((_, axis)) = all.iter().find(|(known, _)| known == key) else {
         return;
     };
     let spec = Spec {
@@ -179,11 +179,11 @@ fn move_brush(model: &Model, key: &str, by: f64, is_end: bool) {
     }
 }
 
-/// A brush over the upper half of an axis, or on its first place.
+/// Sets a brush over the upper half of an axis, or on the last place of a category.
 fn new_brush(model: &Model, key: &str) {
     let model = *model;
     let all = model.axes.get_untracked();
-    let Some((_, axis)) = all.iter().find(|(own, _)| own == key) else {
+    let Some((_, axis)) = all.iter().find(|(known, _)| known == key) else {
         return;
     };
     let mut brush = Brush::default();

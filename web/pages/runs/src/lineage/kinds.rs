@@ -1,4 +1,4 @@
-//! The *Dataset* tab: kinds of data pipelines, a row each, with what differs between them and the results of their runs.
+//! The *Dataset* tab: a row for each kind of data pipeline, with its differences and the results of its runs.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -18,7 +18,6 @@ use trainscope_web_kit::url_state::{self, History};
 /// Key of the column of kinds.
 const KIND: &str = "data:pipeline";
 
-/// Kinds of pipelines.
 #[component]
 pub(super) fn Kinds() -> impl IntoView {
     let model = use_model();
@@ -32,7 +31,7 @@ pub(super) fn Kinds() -> impl IntoView {
     });
     let kept = Memo::new(move |_| kept_of_kinds(&model));
     let content = move || {
-        let texts = i18n.texts().lineage;
+        let texts = i18n.texts().lineage();
         let Some(answer) = kinds.answer.get() else {
             return view! { <p class="small ink3" aria-busy="true">{texts.computing}</p> }
                 .into_any();
@@ -41,8 +40,8 @@ pub(super) fn Kinds() -> impl IntoView {
             return view! {
                 <StatePage
                     icon=IconName::Pipeline
-                    title=i18n.label(|t| t.lineage.no_pipelines)
-                    next=i18n.label(|t| t.lineage.no_pipelines_next)
+                    title=i18n.label(|t| t.lineage().no_pipelines)
+                    next=i18n.label(|t| t.lineage().no_pipelines_next)
                 >
                     ()
                 </StatePage>
@@ -82,7 +81,7 @@ fn table(
 ) -> impl IntoView + use<> {
     let model = *model;
     let i18n = model.i18n;
-    let texts = i18n.texts().lineage;
+    let texts = i18n.texts().lineage();
     let base_kind = answer
         .kinds
         .iter()
@@ -155,17 +154,17 @@ fn row(
 ) -> impl IntoView + use<> {
     let model = *model;
     let i18n = model.i18n;
-    let texts = i18n.texts().lineage;
+    let texts = i18n.texts().lineage();
     let is_base = kind.kind == base.kind;
     let is_open = RwSignal::new(false);
     let cells = answer.places.iter().enumerate().map(|(index, place)| {
-        let own = kind.cells.get(index).cloned().flatten();
+        let cell = kind.cells.get(index).cloned().flatten();
         let other = base.cells.get(index).cloned().flatten();
-        let (class, text) = match (&own, &other) {
+        let (class, text) = match (&cell, &other) {
             (None, None) => ("ink3", "–".to_owned()),
             (None, Some(_)) => ("kind-removed", texts.removed.to_owned()),
-            (Some(own), None) => ("kind-added", parameters(own, &place.differing).join(", ")),
-            (Some(own), Some(other)) if !is_base => {
+            (Some(cell), None) => ("kind-added", parameters(cell, &place.differing).join(", ")),
+            (Some(cell), Some(other)) if !is_base => {
                 let changed: Vec<String> = place
                     .differing
                     .iter()
@@ -175,7 +174,7 @@ fn row(
                                 .find(|(key, _)| key == name)
                                 .map(|(_, value)| value.clone())
                         };
-                        let (now, before) = (of(own), of(other));
+                        let (now, before) = (of(cell), of(other));
                         (now != before).then(|| {
                             format!(
                                 "{name} {} → {}",
@@ -191,15 +190,15 @@ fn row(
                     ("kind-changed", changed.join(", "))
                 }
             }
-            (Some(own), Some(_)) => ("", parameters(own, &place.differing).join(", ")),
+            (Some(cell), Some(_)) => ("", parameters(cell, &place.differing).join(", ")),
         };
         let text = if text.is_empty() {
             "·".to_owned()
         } else {
             text
         };
-        let title = own.map(|own| {
-            own.iter()
+        let title = cell.map(|cell| {
+            cell.iter()
                 .map(|(name, value)| format!("{name} = {value}"))
                 .collect::<Vec<_>>()
                 .join("\n")
@@ -231,7 +230,7 @@ fn row(
             .brushes
             .with_untracked(|brushes| brushes.get(KIND).cloned().unwrap_or_default());
         if is_chosen.get_untracked() {
-            letter.with_value(|letter| brush.choices.retain(|own| own != letter));
+            letter.with_value(|letter| brush.choices.retain(|choice| choice != letter));
         } else {
             brush.choices.push(letter.get_value());
         }
@@ -244,7 +243,7 @@ fn row(
         if kept == count || model.view.with(|view| view.is_grouped) {
             format::count(count as u64)
         } else {
-            (i18n.texts().lineage.kept)(kept as u64, count as u64)
+            (i18n.texts().lineage().kept)(kept as u64, count as u64)
         }
     };
     let to_base = move |_| model.url.set(&[("base", Some(&pressed))], History::Push);
@@ -302,6 +301,8 @@ fn row(
 
 /// Parameters that differ between kinds, as short text.
 fn parameters(all: &[(String, String)], differing: &[String]) -> Vec<String> {
-    let own = all.iter().filter(|(name, _)| differing.contains(name));
-    own.map(|(name, value)| format!("{name} {value}")).collect()
+    let shown = all.iter().filter(|(name, _)| differing.contains(name));
+    shown
+        .map(|(name, value)| format!("{name} {value}"))
+        .collect()
 }

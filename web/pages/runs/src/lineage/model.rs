@@ -45,11 +45,11 @@ const PARETO: &str = "pareto";
 const OF: &str = "of";
 /// Value of [`OF`] for the kept runs.
 const KEPT: &str = "kept";
-/// Runs at most that are named in the address; of more, the brushes become terms of the filter.
-const MOST_NAMED: usize = 200;
-/// Period in which the table follows a brush during a drag: its cells would cost the lines most of their frames.
+/// Maximum number of runs named in the address. Beyond it, brushes become terms of the filter.
+const MAX_NAMED: usize = 200;
+/// Period between updates of the table during a drag of a brush. An update on each frame would slow down the lines.
 const DRAG_TABLE_PERIOD: Duration = Duration::from_millis(700);
-/// Colour of lines by their run.
+/// Value of [`COLOUR`] for the colours of the runs.
 pub(super) const BY_RUN: &str = "run";
 /// Columns whose values differ between repetitions of one training.
 const REPETITIONS: [&str; 5] = ["seed", "host", "commit", "path", "dir"];
@@ -62,7 +62,7 @@ pub(super) enum SidePanel {
     Row(String),
 }
 
-/// Characters of a column in a list of columns.
+/// Maximum characters of a column in a list of columns.
 pub(super) const SELECT_CHARS: usize = 24;
 
 /// Field of a run's notes that is edited in its row.
@@ -72,14 +72,14 @@ pub(super) enum EditedNote {
     Note,
 }
 
-/// Rows that pass everything, and a mark for each row of the view.
+/// Rows that pass filter and brushes, and a mark for each row of the view.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Selection {
     pub(super) rows: Vec<u32>,
     pub(super) marks: Vec<bool>,
 }
 
-/// The page's state. `Copy`: take it with [`use_model`].
+/// State of the page; [`use_model`] returns a copy.
 #[derive(Clone, Copy)]
 pub(super) struct Model {
     pub(super) state: AppState,
@@ -96,7 +96,7 @@ pub(super) struct Model {
     pub(super) axis_keys: Memo<Vec<String>>,
     pub(super) axes: Memo<Arc<Vec<(String, AxisSpec)>>>,
     pub(super) looks: Memo<Looks>,
-    /// Brushes as they are drawn.
+    /// Brushes of the address, or the draft during a drag.
     pub(super) brushes: Memo<Brushes>,
     /// Brushes during a drag; the address follows at its end.
     pub(super) draft: RwSignal<Option<Brushes>>,
@@ -105,7 +105,7 @@ pub(super) struct Model {
     pub(super) sort: Memo<Vec<SortKey>>,
     /// Rows of the selection in the order of the table.
     pub(super) order: Memo<Arc<Vec<u32>>>,
-    /// The same for the table, a frame later, and during a drag of a brush once a [period](DRAG_TABLE_PERIOD).
+    /// The same for the table: a frame later, or during a drag of a brush once per [`DRAG_TABLE_PERIOD`].
     pub(super) table_order: Memo<Arc<Vec<u32>>>,
     pub(super) colour: Memo<Option<String>>,
     pub(super) target: Memo<Option<String>>,
@@ -115,7 +115,7 @@ pub(super) struct Model {
     pub(super) is_part: Memo<bool>,
     /// `true` if importances are those of the kept rows alone.
     pub(super) is_of_kept: Memo<bool>,
-    /// Runs whose importances are asked for; `None` for all.
+    /// Runs for the importances; `None` for all.
     pub(super) judged_runs: Memo<Option<Vec<String>>>,
     pub(super) group: Memo<Vec<String>>,
     pub(super) is_data: Memo<bool>,
@@ -125,11 +125,11 @@ pub(super) struct Model {
     pub(super) bar: Memo<Vec<String>>,
     /// Results of the Pareto fronts.
     pub(super) pareto: Memo<Vec<String>>,
-    /// Front of each row by these results; empty without two.
+    /// Front of each row by these results; empty with fewer than two.
     pub(super) fronts: Memo<Arc<Vec<Option<u32>>>>,
     /// The best finite result of the kept rows.
     pub(super) best: Memo<Option<f64>>,
-    /// The row that keys act on, by its name.
+    /// Row that keys act on, by its name.
     pub(super) cursor: RwSignal<Option<String>>,
     /// The run whose notes are edited in its row.
     pub(super) edited_note: RwSignal<Option<(String, EditedNote)>>,
@@ -141,7 +141,6 @@ pub(super) struct Model {
     pub(super) in_view: RwSignal<Vec<String>>,
 }
 
-/// The state of this page.
 pub(super) fn use_model() -> Model {
     expect_context()
 }
@@ -181,13 +180,13 @@ impl Model {
         });
         let filter = text(FILTER);
         let filter = Memo::new(move |_| filter.get().unwrap_or_default());
-        // An address may be older than an alias.
+        // An address can be older than an alias, hence the duplicates.
         let shown_columns = move |keys: Vec<String>| {
             notebook.with(|book| {
                 let mut shown: Vec<String> = Vec::new();
                 for key in keys {
                     let key = book.shown_column(&key);
-                    if !shown.iter().any(|own| own == key) {
+                    if !shown.iter().any(|known| known == key) {
                         shown.push(key.to_owned());
                     }
                 }
@@ -212,7 +211,7 @@ impl Model {
         let looks = Memo::new(move |_| looks.with(|items| axis::parse_looks(items)));
         let axes = Memo::new(move |_| {
             let view = view.get();
-            let texts = i18n.texts().lineage;
+            let texts = i18n.texts().lineage();
             let made = axis_keys.get().into_iter().filter_map(|key| {
                 let info = columns.with(|columns| info_of(columns, &key));
                 let look = looks.with(|looks| looks.get(&key).copied().unwrap_or_default());
@@ -235,13 +234,13 @@ impl Model {
             Arc::new(marks)
         });
         let passing = Memo::new(move |_| {
-            // Axes that are not drawn have brushes, too.
+            // Columns without an axis on the page can have brushes too.
             let view = view.get();
             let made = brushes.with(|brushes| {
                 let of = |(key, brush): (&String, &Brush)| {
                     let known = axes.with(|axes| {
-                        let own = axes.iter().find(|(own, _)| own == key);
-                        own.map(|(_, axis)| (Arc::clone(&axis.spots), axis.kind.clone()))
+                        let found = axes.iter().find(|(candidate, _)| candidate == key);
+                        found.map(|(_, axis)| (Arc::clone(&axis.spots), axis.kind.clone()))
                     });
                     let made = || {
                         let info = columns.with(|columns| info_of(columns, key));
@@ -291,7 +290,7 @@ impl Model {
         let is_of_kept = Memo::new(move |_| of.with(|text| text.as_deref() == Some(KEPT)));
         let judged_runs = Memo::new(move |before: Option<&Option<Vec<String>>>| {
             if is_of_kept.get() && is_part.get() {
-                // The answer would be late for a brush that still moves.
+                // The answer would be outdated while the brush still moves.
                 if draft.with(Option::is_some) {
                     return before.cloned().flatten();
                 }
@@ -310,7 +309,7 @@ impl Model {
             if !keys.is_empty() {
                 return keys.iter().map(|key| SortKey::parse(key)).collect();
             }
-            // The best first; by name if nothing is better.
+            // The best rows first; by name without a target and its direction.
             match (target.get(), goal.get()) {
                 (Some(column), Some(goal)) => vec![SortKey {
                     column,
@@ -322,7 +321,7 @@ impl Model {
                 }],
             }
         });
-        // A brush that moves changes the kept rows, and not the order of all.
+        // All rows are sorted at once, since a moving brush only changes the kept rows.
         let order_of_all = Memo::new(move |_| {
             let view = view.get();
             Arc::new(sort.with(|keys| sorted(&view, keys)))
@@ -405,7 +404,7 @@ impl Model {
         };
         provide_context(model);
         Effect::new(move || model.cursor.set(focus.get()));
-        // Axes, order and colour first; cells of the table as they come into view.
+        // Axes, order and colour load first; cells of the table load as they come into view.
         Effect::new(move || {
             if columns.with(|columns| columns.seq == 0 && columns.columns.is_empty()) {
                 return;
@@ -452,10 +451,10 @@ impl Model {
     }
 }
 
-/// Rows of a view, with the number of the change that brought them.
+/// Rows of a view, with the tick of their update.
 type RowsOfView = (u64, Arc<View>, Arc<Vec<u32>>);
 
-/// The order of rows for the table, which changes after the lines are painted. Other rows are there at once.
+/// Order of rows for the table, updated after the lines are painted. Rows of another view are there at once.
 fn table_order(
     view: Memo<Arc<View>>,
     order: Memo<Arc<Vec<u32>>>,
@@ -500,11 +499,11 @@ const MEASURES: [(Measure, &str); 4] = [
 ];
 
 fn parse_measure(text: &str) -> Option<Measure> {
-    let own = MEASURES.iter().find(|(_, name)| *name == text);
-    own.map(|(measure, _)| *measure)
+    let found = MEASURES.iter().find(|(_, name)| *name == text);
+    found.map(|(measure, _)| *measure)
 }
 
 fn measure_text(measure: Measure) -> &'static str {
-    let own = MEASURES.iter().find(|(own, _)| *own == measure);
-    own.map_or("rank", |(_, name)| name)
+    let found = MEASURES.iter().find(|(known, _)| *known == measure);
+    found.map_or("rank", |(_, name)| name)
 }

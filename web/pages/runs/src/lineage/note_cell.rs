@@ -7,7 +7,7 @@ use super::model::{EditedNote, use_model};
 use trainscope_web_kit::components::tags_of;
 use trainscope_web_kit::prelude::*;
 
-/// Tags and note of a run; a press edits them, Enter keeps the text, Escape does not.
+/// Tags and note of a run. A press edits them; Enter saves, Escape cancels.
 #[component]
 pub(super) fn NoteCell(run: Memo<String>) -> impl IntoView {
     let model = use_model();
@@ -17,7 +17,7 @@ pub(super) fn NoteCell(run: Memo<String>) -> impl IntoView {
         model.edited_note.with(|edited| {
             edited
                 .as_ref()
-                .filter(|(own, _)| run.with(|run| own == run))
+                .filter(|(noted, _)| run.with(|run| noted == run))
                 .map(|(_, part)| *part)
         })
     });
@@ -34,7 +34,7 @@ pub(super) fn NoteCell(run: Memo<String>) -> impl IntoView {
                 <button
                     type="button"
                     class="note-link"
-                    title=i18n.texts().runs.tags_label
+                    title=i18n.texts().runs().tags_label
                     on:click=move |_| edit(EditedNote::Tags)
                 >
                     {tags}
@@ -47,11 +47,11 @@ pub(super) fn NoteCell(run: Memo<String>) -> impl IntoView {
             <button
                 type="button"
                 class="note-link"
-                title=move || notes.with(|notes| if notes.note.is_empty() { i18n.texts().runs.add_note.to_owned() } else { notes.note.clone() })
+                title=move || notes.with(|notes| if notes.note.is_empty() { i18n.texts().runs().add_note.to_owned() } else { notes.note.clone() })
                 on:click=move |_| edit(EditedNote::Note)
             >
                 <span class="cut ink2">{move || notes.with(|notes| notes.note.clone())}</span>
-                {is_empty.then(|| view! { <span class="add ink3">{i18n.text(|t| t.runs.add_note)}</span> })}
+                {is_empty.then(|| view! { <span class="add ink3">{i18n.text(|t| t.runs().add_note)}</span> })}
             </button>
         }
     };
@@ -61,7 +61,7 @@ pub(super) fn NoteCell(run: Memo<String>) -> impl IntoView {
     }
 }
 
-/// The field in the cell.
+/// Field for the tags or the note. It saves on Enter, on a change and when it loses the focus.
 #[component]
 fn NoteField(run: String, part: EditedNote) -> impl IntoView {
     let model = use_model();
@@ -74,12 +74,12 @@ fn NoteField(run: String, part: EditedNote) -> impl IntoView {
     };
     let run = StoredValue::new(run);
     let keep = move || {
-        // The field loses the focus when it is removed too: then its state is gone, or another one is edited.
+        // The field loses the focus when it is removed, too. Then its state is gone, or another field is edited.
         let is_edited = run.try_with_value(|run| {
-            let own = |edited: &(String, EditedNote)| edited.0 == *run && edited.1 == part;
+            let is_this = |edited: &(String, EditedNote)| edited.0 == *run && edited.1 == part;
             model
                 .edited_note
-                .with_untracked(|edited| edited.as_ref().is_some_and(own))
+                .with_untracked(|edited| edited.as_ref().is_some_and(is_this))
         });
         let field = field.try_get_untracked().flatten();
         let (Some(true), Some(field)) = (is_edited, field) else {
@@ -99,14 +99,14 @@ fn NoteField(run: String, part: EditedNote) -> impl IntoView {
     };
     Effect::new(move || {
         if let Some(field) = field.get() {
-            // The field was just made: it takes the focus.
+            // A new field takes the focus.
             let _ignored = field.focus();
             field.select();
         }
     });
     let label = move || match part {
-        EditedNote::Note => i18n.texts().runs.note_label,
-        EditedNote::Tags => i18n.texts().runs.tags_label,
+        EditedNote::Note => i18n.texts().runs().note_label,
+        EditedNote::Tags => i18n.texts().runs().tags_label,
     };
     view! {
         <input

@@ -10,7 +10,7 @@ use super::view::View;
 /// Column of names in sort keys.
 pub(super) const NAME: &str = "run";
 
-/// One key of the order.
+/// A sorted column and its direction.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct SortKey {
     pub(super) column: String,
@@ -18,7 +18,7 @@ pub(super) struct SortKey {
 }
 
 impl SortKey {
-    /// Text in the address: a minus before a descending key.
+    /// Text in the address, with a minus before a descending key.
     pub(super) fn text(&self) -> String {
         let sign = if self.is_descending { "-" } else { "" };
         format!("{sign}{}", self.column)
@@ -33,12 +33,12 @@ impl SortKey {
     }
 }
 
-/// The keys after a press on a head: its direction turns. `is_further` keeps the others before it.
+/// Sort keys after a press on the head of a column, which reverses its direction. `is_further` keeps the other keys.
 pub(super) fn pressed(keys: &[SortKey], column: &str, is_further: bool) -> Vec<SortKey> {
-    let own = keys.iter().find(|key| key.column == column);
+    let before = keys.iter().find(|key| key.column == column);
     let next = SortKey {
         column: column.to_owned(),
-        is_descending: own.is_some_and(|key| !key.is_descending),
+        is_descending: before.is_some_and(|key| !key.is_descending),
     };
     if !is_further {
         return vec![next];
@@ -82,7 +82,7 @@ pub(super) fn sorted(view: &View, keys: &[SortKey]) -> Vec<u32> {
     rows
 }
 
-/// Numbers of all rows of a column that has nothing else.
+/// Numbers of all rows; `None` if the column has texts or truth values.
 fn numbers(view: &View, key: &str) -> Option<Vec<Option<f64>>> {
     let column = view.columns.get(key)?;
     let is_other = |row: usize| {
@@ -101,7 +101,7 @@ fn numbers(view: &View, key: &str) -> Option<Vec<Option<f64>>> {
     )
 }
 
-/// Rank of a number: finite and infinite ones, NaN, none.
+/// Rank of a number: finite and infinite numbers first, then NaN, then missing ones.
 const fn rank(number: Option<f64>) -> u8 {
     match number {
         Some(number) if number.is_nan() => 1,

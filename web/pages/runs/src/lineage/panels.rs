@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use trainscope_api::table::{ColumnGroup, ColumnInfo, ColumnSource, RunRow};
 
 use super::axis::differs;
+use super::columns::cell_text;
 use super::model::use_model;
-use super::table::cell_text;
 use trainscope_web_kit::client;
 use trainscope_web_kit::components::{Check, NoteFields, RightPanel};
 use trainscope_web_kit::prelude::*;
@@ -14,10 +14,10 @@ use trainscope_web_kit::query::query;
 use trainscope_web_kit::registry::PAGES;
 use trainscope_web_kit::route;
 
-/// Columns at most that the panel lists; a search finds the others.
-const MOST_LISTED: usize = 300;
+/// Maximum number of columns in the panel; the search finds the others.
+const MAX_LISTED: usize = 300;
 
-/// Choice of columns, with equal ones and their values.
+/// Choice of columns. Columns with the same value in all runs are optional.
 #[component]
 pub(super) fn ColumnsPanel() -> impl IntoView {
     let model = use_model();
@@ -42,7 +42,7 @@ pub(super) fn ColumnsPanel() -> impl IntoView {
             let found = columns.columns.iter().filter(|info| {
                 (with_equal || differs(info)) && info.key.to_lowercase().contains(&wanted)
             });
-            for info in found.take(MOST_LISTED) {
+            for info in found.take(MAX_LISTED) {
                 groups.entry(info.group).or_default().push(info.clone());
             }
         });
@@ -73,20 +73,20 @@ pub(super) fn ColumnsPanel() -> impl IntoView {
             .into_iter()
             .map(|(group, infos)| {
                 view! {
-                    <h3 class="small med">{(i18n.texts().lineage.group)(group)}</h3>
+                    <h3 class="small med">{(i18n.texts().lineage().group)(group)}</h3>
                     <ul class="column-list">{infos.into_iter().map(rows).collect_view()}</ul>
                 }
             })
             .collect_view()
     };
     view! {
-        <RightPanel title=i18n.label(|t| t.runs.columns) on_close=move || model.open_panel(None)>
+        <RightPanel title=i18n.label(|t| t.runs().columns) on_close=move || model.open_panel(None)>
             <input
                 class="field"
                 type="text"
                 name="columns"
-                placeholder=i18n.text(|t| t.lineage.find_column)
-                aria-label=i18n.text(|t| t.lineage.find_column)
+                placeholder=i18n.text(|t| t.lineage().find_column)
+                aria-label=i18n.text(|t| t.lineage().find_column)
                 on:input=move |event| wanted.set(event_target_value(&event))
             />
             <p class="small ink2">
@@ -96,7 +96,7 @@ pub(super) fn ColumnsPanel() -> impl IntoView {
                     aria-pressed=move || shows_equal.get().to_string()
                     on:click=move |_| shows_equal.update(|shown| *shown = !*shown)
                 >
-                    {move || (i18n.texts().lineage.equal_columns)(equal(), shows_equal.get())}
+                    {move || (i18n.texts().lineage().equal_columns)(equal(), shows_equal.get())}
                 </button>
             </p>
             {groups}
@@ -131,7 +131,7 @@ pub(super) fn RowPanel(run: String) -> impl IntoView {
         )
     };
     let values = move || {
-        let texts = i18n.texts().lineage;
+        let texts = i18n.texts().lineage();
         let Some(answer) = row.answer.get() else {
             let failed = row.error.with(Option::is_some);
             let text = if failed {
@@ -153,7 +153,7 @@ pub(super) fn RowPanel(run: String) -> impl IntoView {
 }
 
 fn groups(answer: &RunRow, model: &super::model::Model) -> impl IntoView + use<> {
-    let texts = model.i18n.texts().lineage;
+    let texts = model.i18n.texts().lineage();
     let mut groups: BTreeMap<ColumnGroup, Vec<AnyView>> = BTreeMap::new();
     for column in &answer.columns {
         let info = model.info(&column.key);

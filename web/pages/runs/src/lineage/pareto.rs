@@ -46,7 +46,7 @@ pub(super) fn ParetoCard() -> impl IntoView {
             .filter(|row| fronts.get(**row).copied().flatten() == Some(1));
         let mut line: Vec<(f64, f64)> = first.map(|row| (value(0, *row), value(1, *row))).collect();
         line.sort_by(|a, b| a.0.total_cmp(&b.0));
-        // By three results the front is a surface, which has no order on this plane.
+        // With three results the front is a surface, which is not a line on this plane.
         let lines = if keys.len() == 2 {
             vec![line]
         } else {
@@ -79,7 +79,7 @@ pub(super) fn ParetoCard() -> impl IntoView {
     view! {
         <section class="card" data-part="pareto">
             <div class="head">
-                <h2 class="cut">{move || format!("{} · {}", i18n.texts().lineage.pareto, title())}</h2>
+                <h2 class="cut">{move || format!("{} · {}", i18n.texts().lineage().pareto, title())}</h2>
             </div>
             <div class="body lineage-scatter">
                 <ProfileChart

@@ -1,5 +1,5 @@
-//! Parallel coordinates with their gestures: brushes are drawn, moved, resized and cleared on axes; heads are dragged, or
-//! open a menu.
+//! Parallel coordinates with their gestures. Brushes are drawn, moved, resized and cleared on axes; heads are dragged
+//! or open a menu.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -55,15 +55,16 @@ pub(super) fn Plot() -> impl IntoView {
                     return Vec::new();
                 }
                 let rows = view.runs_of_rows().zip(0..);
-                let own = rows.filter(|(own, _)| own.iter().any(|run| runs.contains(run)));
-                own.map(|(_, row)| row).collect()
+                let found =
+                    rows.filter(|(members, _)| members.iter().any(|run| runs.contains(run)));
+                found.map(|(_, row)| row).collect()
             })
         });
         Arc::new(Lines {
             colours: shades.colours.clone(),
             shades: shades.positions.clone(),
             kept: kept.marks.clone(),
-            // The first of the table is on top.
+            // The first row of the table is drawn last, on top.
             order: order.iter().rev().copied().collect(),
             marked,
         })
@@ -83,7 +84,7 @@ pub(super) fn Plot() -> impl IntoView {
         })
     });
     let label = move || {
-        let texts = i18n.texts().lineage;
+        let texts = i18n.texts().lineage();
         let (all, kept) = (
             model.view.get().len() as u64,
             model.kept.with(|kept| kept.rows.len() as u64),
@@ -122,7 +123,7 @@ pub(super) fn Plot() -> impl IntoView {
             layout.groups().into_iter().map(caption).collect_view()
         })
     };
-    // More axes than fit begin at their end: the last one is the result.
+    // If the axes do not fit, the plot is scrolled to the last one, which is the result.
     let is_placed = StoredValue::new(false);
     Effect::new(move || {
         let width = layout.with(|layout| layout.width);
@@ -139,7 +140,7 @@ pub(super) fn Plot() -> impl IntoView {
             });
         }
     });
-    // Live values change axes, and not the heads: an open menu stays open.
+    // Live values change the axes but not the heads, hence an open menu stays open.
     let keys = Memo::new(move |_| {
         model
             .axes
@@ -155,7 +156,7 @@ pub(super) fn Plot() -> impl IntoView {
         heads.collect_view()
     };
     view! {
-        <section class="card pc-card" data-part="lines" aria-label=i18n.text(|t| t.lineage.lines)>
+        <section class="card pc-card" data-part="lines" aria-label=i18n.text(|t| t.lineage().lines)>
             <div class="pc-scroll" node_ref=holder>
                 <div
                     class="chart pc"
@@ -177,7 +178,7 @@ pub(super) fn Plot() -> impl IntoView {
                         lines=lines
                         hovered=under
                         scale=scale
-                        names=Signal::derive(move || i18n.texts().lineage.lanes)
+                        names=Signal::derive(move || i18n.texts().lineage().lanes)
                         label=Signal::derive(label)
                     />
                     {groups}
@@ -190,18 +191,18 @@ pub(super) fn Plot() -> impl IntoView {
     }
 }
 
-/// Distance of neighbouring axes; heads are no wider.
+/// Minimum distance of neighbouring axes, at most 96 CSS pixels; heads are not wider.
 fn pitch(layout: &Arc<Layout>) -> f64 {
     let pairs = layout.axes.windows(2);
     pairs.map(|pair| pair[1].x - pair[0].x).fold(96.0, f64::min)
 }
 
-/// Least height of a mark, CSS pixels.
+/// Minimum height of a mark, CSS pixels.
 const MARK_HEIGHT: f64 = 6.0;
 
 /// All brushes as rectangles; reactive.
 fn brush_marks(model: &Model, layout: &Layout) -> Vec<BrushMark> {
-    let lane_names = model.i18n.texts().lineage.lanes;
+    let lane_names = model.i18n.texts().lineage().lanes;
     let mut marks = Vec::new();
     model.brushes.with(|brushes| {
         model.axes.with(|axes| {
@@ -260,7 +261,7 @@ fn BrushMarks(marks: Memo<Vec<BrushMark>>) -> impl IntoView {
     move || marks.get().into_iter().map(view).collect_view()
 }
 
-/// A brush in few words: `6e−5 – 1e−3, NaN`.
+/// Short text of a brush: `6e−5 – 1e−3, NaN`.
 pub(super) fn words(
     brush: &Brush,
     lane: impl Fn(&trainscope_charts::parallel::Lane) -> String,

@@ -8,15 +8,15 @@ use trainscope_charts::profile::{Across, Dot, Field, Figure, Hit, Scatter};
 use trainscope_charts::scale::Scale;
 
 use super::axis::{AxisLook, axis_of};
+use super::columns::cell_text;
 use super::model::{Model, use_model};
 use super::shades::use_shades;
-use super::table::cell_text;
 use trainscope_web_kit::client;
 use trainscope_web_kit::components::ProfileChart;
 use trainscope_web_kit::prelude::*;
 use trainscope_web_kit::query::query;
 
-/// Neighbours whose median is a point of the line.
+/// Number of points whose median is a point of the line.
 const NEIGHBOURS: usize = 21;
 
 /// Scale of an axis of a column; reactive.
@@ -37,7 +37,7 @@ fn look(model: &Model, key: &str) -> AxisLook {
         .with(|looks| looks.get(key).copied().unwrap_or_default())
 }
 
-/// Position of a row on an axis; NaN without one.
+/// Position of a row on an axis; NaN without a place.
 fn position(axis: &AxisSpec, row: usize) -> f64 {
     match axis.spots.get(row) {
         Some(Spot::Number(number)) => *number,
@@ -53,7 +53,7 @@ fn across(axis: &AxisSpec) -> Across {
     }
 }
 
-/// The plot of what was pressed.
+/// Plot of the pressed bar or pair.
 #[component]
 pub(super) fn ScatterPlot() -> impl IntoView {
     let model = use_model();
@@ -133,8 +133,8 @@ pub(super) fn ScatterPlot() -> impl IntoView {
         let name = |key: &String| model.info(key).label;
         let target = model.target.get().map(|key| name(&key)).unwrap_or_default();
         match &keys[..] {
-            [a] => (i18n.texts().lineage.against)(&name(a), &target),
-            [a, b] => (i18n.texts().lineage.by_both)(&target, &name(a), &name(b)),
+            [a] => (i18n.texts().lineage().against)(&name(a), &target),
+            [a, b] => (i18n.texts().lineage().by_both)(&target, &name(a), &name(b)),
             _ => String::new(),
         }
     };
@@ -171,7 +171,7 @@ pub(super) fn ScatterPlot() -> impl IntoView {
     }
 }
 
-/// The mean predictions behind the points; none if an axis is one of categories whose places differ.
+/// Mean predictions behind the points; `None` if an axis of the answer has no edges.
 fn field_of(answer: &PairAnswer) -> Option<Field> {
     let [x, y] = &answer.axes;
     let ends = |edges: &[f64]| Some((*edges.first()?, *edges.last()?));
@@ -183,7 +183,7 @@ fn field_of(answer: &PairAnswer) -> Option<Field> {
     })
 }
 
-/// Median of the neighbours of each point, in the order across.
+/// Median of the neighbours of each point, sorted by x; empty with fewer than [`NEIGHBOURS`] points.
 fn running_median(mut points: Vec<(f64, f64)>) -> Vec<(f64, f64)> {
     points.sort_by(|a, b| a.0.total_cmp(&b.0));
     let half = NEIGHBOURS / 2;
@@ -198,14 +198,14 @@ fn running_median(mut points: Vec<(f64, f64)>) -> Vec<(f64, f64)> {
     (0..points.len()).filter_map(of).collect()
 }
 
-/// Short level lines at the medians of categories.
+/// Short horizontal lines at the medians of categories.
 fn strip_medians(points: &[(f64, f64)], categories: usize) -> Vec<Vec<(f64, f64)>> {
     /// Half the length of a line, in places.
     const HALF: f64 = 0.3;
     let of = |category: usize| {
         let at = category as f64;
-        let own = points.iter().filter(|point| (point.0 - at).abs() < 0.5);
-        let middle = median(own.map(|point| point.1).collect())?;
+        let members = points.iter().filter(|point| (point.0 - at).abs() < 0.5);
+        let middle = median(members.map(|point| point.1).collect())?;
         Some(vec![(at - HALF, middle), (at + HALF, middle)])
     };
     (0..categories).filter_map(of).collect()

@@ -15,13 +15,13 @@ pub(super) fn SelectionBar() -> impl IntoView {
     view! {
         <Show when=move || { count.get() > 0 }>
             <div class="selbar" role="toolbar" data-part="selection">
-                <b class="med">{move || (i18n.texts().runs.selected)(count.get() as u64)}</b>
+                <b class="med">{move || (i18n.texts().runs().selected)(count.get() as u64)}</b>
                 <span class="grow"></span>
                 <BulkNotes runs=model.selected />
                 <ToolButton
                     icon=IconName::Hide
                     class="bare"
-                    label=i18n.label(|t| t.runs.hide)
+                    label=i18n.label(|t| t.runs().hide)
                     on_press=move || {
                         model.hide(model.selected.get_untracked());
                         model.select_none();
@@ -34,7 +34,7 @@ pub(super) fn SelectionBar() -> impl IntoView {
                         Some(route::scalars_href(first, others, None))
                     })
                 >
-                    {i18n.text(|t| t.runs.show_scalars)}
+                    {i18n.text(|t| t.runs().show_scalars)}
                     " "
                     <kbd>"s"</kbd>
                 </a>
@@ -43,13 +43,13 @@ pub(super) fn SelectionBar() -> impl IntoView {
                     data-part="compare"
                     href=move || model.selected.with(|selected| route::compare_href(selected))
                 >
-                    {i18n.text(|t| t.compare.compare_selected)}
+                    {i18n.text(|t| t.compare().compare_selected)}
                     " "
                     <kbd>"c"</kbd>
                 </a>
                 <IconButton
                     icon=IconName::Close
-                    label=i18n.label(|t| t.runs.clear)
+                    label=i18n.label(|t| t.runs().clear)
                     on_press=move || model.select_none()
                 />
             </div>

@@ -12,7 +12,7 @@ use trainscope_web_kit::components::use_palette;
 use trainscope_web_kit::prelude::*;
 use trainscope_web_kit::run_colour::use_run_colours;
 
-/// Share of the sequential colours at which the scale begins: paler ones are too close to the surface.
+/// Start of the scale as a fraction of the sequential colours; paler ones are too close to the background.
 const FROM: f64 = 0.36;
 
 /// Colours of all rows.
@@ -21,14 +21,14 @@ pub(super) struct Shades {
     pub(super) colours: Vec<Rgb>,
     /// Position on the scale, 0 to 255.
     pub(super) positions: Vec<u8>,
-    /// Least and greatest number of the scale.
+    /// Minimum and maximum of the scale.
     pub(super) ends: Option<(f64, f64)>,
-    /// Share of each row between them, for bars; NaN without a place.
+    /// Fraction of each row between them, for bars; NaN without a place.
     pub(super) shares: Vec<f64>,
 }
 
 impl Shades {
-    /// Colour of a share of the scale.
+    /// Colour at a fraction of the scale.
     pub(super) fn of_share(share: f64, theme: &Theme) -> Rgb {
         theme.sequence(FROM + (1.0 - FROM) * share)
     }
@@ -43,7 +43,7 @@ pub(super) fn use_shades() -> Memo<Arc<Shades>> {
     expect_context::<ShadesContext>().0
 }
 
-/// Computes them from now on.
+/// Computes the colours for the page and provides them in its context.
 pub(super) fn provide() {
     let model = use_model();
     let palette = use_palette();
@@ -120,7 +120,7 @@ pub(super) fn provide() {
     provide_context(ShadesContext(shades));
 }
 
-/// Least and greatest number that an axis shows.
+/// Minimum and maximum of the numbers that an axis shows.
 fn ends(spots: &[Spot], kind: &AxisKind) -> Option<(f64, f64)> {
     let shown = spots.iter().filter(|spot| Lane::of(**spot, kind).is_none());
     let numbers = shown.filter_map(|spot| match spot {

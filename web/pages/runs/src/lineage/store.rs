@@ -1,5 +1,4 @@
-//! Columns of the table, fetched when something needs them, and kept up to date: of runs that grow only their rows are
-//! fetched again.
+//! Columns of the table, fetched on demand and kept up to date. Only the rows of changed runs are fetched again.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -13,10 +12,10 @@ use trainscope_web_kit::live::use_live;
 use trainscope_web_kit::prelude::*;
 use trainscope_web_kit::query::{Query, query};
 
-/// Changed rows are asked for at most this often: a sort is redone once a second.
+/// Minimum pause between requests for changed rows, since each answer sorts the rows again.
 const PAUSE: Duration = Duration::from_secs(1);
 
-/// The columns that have arrived. `Copy`.
+/// Columns that have arrived.
 #[derive(Clone, Copy)]
 pub(super) struct Store {
     /// Facts about all columns.
@@ -25,9 +24,9 @@ pub(super) struct Store {
     pub(super) table: RwSignal<Arc<TableAnswer>>,
     /// `true` once rows have arrived.
     pub(super) is_ready: RwSignal<bool>,
-    /// Reason for which the last request for columns failed.
+    /// Error of the last request for columns.
     pub(super) error: RwSignal<Option<ClientError>>,
-    /// Columns that are on their way.
+    /// Columns of pending requests.
     asked: StoredValue<BTreeSet<String>>,
     is_due: StoredValue<bool>,
 }
@@ -54,17 +53,17 @@ impl Store {
         store
     }
 
-    /// Asks for columns that are neither there nor on their way.
+    /// Requests columns that are neither loaded nor pending.
     pub(super) fn need(self, keys: &[String]) {
         let table = self.table.get_untracked();
-        let is_there = |key: &String| table.columns.iter().any(|own| own.key == *key);
+        let is_there = |key: &String| table.columns.iter().any(|column| column.key == *key);
         let is_asked = |key: &String| self.asked.with_value(|asked| asked.contains(key));
         let missing: Vec<String> = keys
             .iter()
             .filter(|key| !is_there(key) && !is_asked(key))
             .cloned()
             .collect();
-        // Names come first, with whatever columns.
+        // Without columns, the first request still brings the names of the runs.
         if missing.is_empty() && self.is_ready.get_untracked() {
             return;
         }
@@ -127,7 +126,7 @@ impl Store {
             ..TableRequest::default()
         };
         spawn_local(async move {
-            // A lost connection is shown by the frame; the next notice asks again.
+            // The frame shows a lost connection; the next notice asks again.
             let Ok(answer) = client::table(&request).await else {
                 return;
             };
@@ -140,7 +139,7 @@ impl Store {
     }
 }
 
-/// Adds the columns of an answer with all rows. The version is the older of both, so that no change is missed.
+/// Adds the columns of an answer with all rows. Keeps the older version of both, or changes would be missed.
 fn add(table: &mut TableAnswer, answer: TableAnswer) {
     table.seq = if table.seq == 0 {
         answer.seq
@@ -151,21 +150,25 @@ fn add(table: &mut TableAnswer, answer: TableAnswer) {
         table.runs = answer.runs;
     }
     for column in answer.columns {
-        match table.columns.iter_mut().find(|own| own.key == column.key) {
-            Some(own) => *own = column,
+        match table
+            .columns
+            .iter_mut()
+            .find(|known| known.key == column.key)
+        {
+            Some(known) => *known = column,
             None => table.columns.push(column),
         }
     }
 }
 
-/// Takes over a later answer; columns that have arrived since it was asked for stay as they are.
+/// Merges a later answer. Columns that arrived since its request stay unchanged.
 fn update(table: &mut TableAnswer, answer: TableAnswer) {
     let newer = table
         .columns
         .split_off(answer.columns.len().min(table.columns.len()));
     let before = table.seq;
     if !table.update(answer) {
-        // The next notice asks for everything.
+        // The table keeps its version, and the next notice asks for the same changes.
         table.seq = before;
     }
     table.columns.extend(newer);

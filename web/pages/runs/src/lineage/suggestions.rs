@@ -1,4 +1,4 @@
-//! Suggestions for the word of the filter that is being typed: names of columns, then their values.
+//! Suggestions for the last word of the filter: names of columns, then their values.
 
 use trainscope_api::table::{CellValue, Cells, ColumnKind};
 
@@ -7,10 +7,10 @@ use super::model::use_model;
 use super::view::View;
 use trainscope_web_kit::prelude::*;
 
-/// Id of the list, which the field names.
+/// Id of the list, for the `list` attribute of the field.
 pub(super) const LIST: &str = "lineage-filter-terms";
-/// Most suggestions.
-const MOST: usize = 24;
+/// Maximum number of suggestions.
+const MAX_SUGGESTIONS: usize = 24;
 
 /// The suggestions as a list for a text field.
 #[component]
@@ -33,8 +33,8 @@ pub(super) fn FilterTerms() -> impl IntoView {
     view! { <datalist id=LIST>{options}</datalist> }
 }
 
-/// Whole texts of the filter with the last word completed. `keys` are columns, `true` for those that differ between runs,
-/// which come first.
+/// Whole texts of the filter with the last word completed. `keys` are columns, with `true` for those that differ
+/// between runs; these come first.
 fn suggestions(text: &str, keys: &[(&str, bool)], view: &View) -> Vec<String> {
     let start = text.rfind(' ').map_or(0, |space| space + 1);
     let (before, word) = text.split_at(start);
@@ -46,30 +46,32 @@ fn suggestions(text: &str, keys: &[(&str, bool)], view: &View) -> Vec<String> {
     let known: Vec<&str> = keys.iter().map(|(key, _)| *key).collect();
     if let Some((key, value)) = key_and_value(&lower, &known) {
         let values = values_of(view, key).into_iter();
-        let fit = values.filter(|own| own.to_lowercase().contains(value));
-        let quoted = fit.map(|own| {
-            if own.contains([' ', '"']) {
-                format!("{before}{sign}{key}:\"{}\"", own.replace('"', ""))
+        let fit = values.filter(|entry| entry.to_lowercase().contains(value));
+        let quoted = fit.map(|entry| {
+            if entry.contains([' ', '"']) {
+                format!("{before}{sign}{key}:\"{}\"", entry.replace('"', ""))
             } else {
-                format!("{before}{sign}{key}:{own}")
+                format!("{before}{sign}{key}:{entry}")
             }
         });
-        return quoted.take(MOST).collect();
+        return quoted.take(MAX_SUGGESTIONS).collect();
     }
     if lower.is_empty() {
         return Vec::new();
     }
     let fit = |differs: bool| {
-        let own = keys.iter().filter(move |(_, own)| *own == differs);
+        let group = keys
+            .iter()
+            .filter(move |(_, differing)| *differing == differs);
         let lower = &lower;
-        own.filter(move |(key, _)| key.to_lowercase().contains(lower))
+        group.filter(move |(key, _)| key.to_lowercase().contains(lower))
     };
-    let all = fit(true).chain(fit(false)).take(MOST);
+    let all = fit(true).chain(fit(false)).take(MAX_SUGGESTIONS);
     all.map(|(key, _)| format!("{before}{sign}{key}:"))
         .collect()
 }
 
-/// Column of a word with a colon, and the rest of the word. Keys have colons themselves.
+/// Column of a word with a colon, and the rest of the word. Keys can have colons too.
 fn key_and_value<'a, 'b>(word: &'b str, keys: &[&'a str]) -> Option<(&'a str, &'b str)> {
     let mut places = word.match_indices(':').map(|(at, _)| at);
     places.find_map(|at| {
@@ -78,7 +80,7 @@ fn key_and_value<'a, 'b>(word: &'b str, keys: &[&'a str]) -> Option<(&'a str, &'
     })
 }
 
-/// Texts of a column, each once.
+/// Distinct texts of a column, sorted.
 fn values_of(view: &View, key: &str) -> Vec<String> {
     let Some(column) = view.columns.get(key) else {
         return Vec::new();

@@ -3,91 +3,27 @@
 
 use std::sync::Arc;
 
-use trainscope_api::table::{CellValue, ColumnGroup, ColumnInfo, ColumnKind, SOURCES_DIFFER, Unit};
-use trainscope_charts::label;
-use trainscope_format::digits;
+use trainscope_api::table::{CellValue, ColumnGroup, SOURCES_DIFFER};
 
+use super::columns::{FRONT, PlaceOfColumn, name_width, place, text_in};
 use super::health::HealthSign;
-use super::model::use_model;
+use super::model::{Model, use_model};
 use super::note_cell::NoteCell;
 use super::order::NAME;
 use super::selection::SelectionBar;
 use super::shades::use_shades;
-use super::view::text_of;
 use trainscope_web_kit::components::{Check, Icon, IconName, RowHeights, RowList, RunChip};
-use trainscope_web_kit::format;
 use trainscope_web_kit::prelude::*;
 use trainscope_web_kit::route;
 
-/// Heights of the two rows of heads together, and of a row, CSS pixels.
+/// Height of both rows of heads together, CSS pixels.
 const HEAD: f64 = 46.0;
+/// Height of a row, CSS pixels.
 const ROW: f64 = 28.0;
-/// Width of the first column beside the name, its least and most, and that of tags with the note, CSS pixels.
-const NAME_SPACE: f64 = 152.0;
-const NAME_LEAST: f64 = 144.0;
-const NAME_MOST: f64 = 320.0;
+/// Width of the column of tags and notes, CSS pixels.
 const NOTE_WIDTH: f64 = 150.0;
-/// Width of the number of runs of a group beside its name, CSS pixels.
-const RUNS_SPACE: f64 = 40.0;
-/// Width of a column by its texts: least, most, and space beside them; of the bar of the coloured column.
-const LEAST: f64 = 58.0;
-const MOST: f64 = 200.0;
-const PADDING: f64 = 16.0;
-const BAR: f64 = 44.0;
-/// A cell's text is a little larger than a label of a chart.
-const LETTERS: f64 = 12.0 / 11.0;
-/// Rows whose cells decide about the width of a column.
-const MEASURED: usize = 200;
-/// Columns created beyond either edge.
+/// Distance beyond either edge within which columns are created, CSS pixels.
 const SPARE: f64 = 120.0;
-/// Significant digits of a parameter.
-const PARAMETER_DIGITS: usize = 4;
-
-/// A column with its place.
-#[derive(Clone, Debug, PartialEq)]
-struct PlaceOfColumn {
-    key: String,
-    label: String,
-    group: ColumnGroup,
-    left: f64,
-    width: f64,
-    is_number: bool,
-    unit: Option<Unit>,
-    /// True for the first column of its group.
-    is_edge: bool,
-    has_bar: bool,
-}
-
-/// Text of a value in a column of its group. Parameters are written as on their axis, without zeros at the end; whole
-/// numbers keep all digits.
-fn text_in(group: ColumnGroup, value: &CellValue, unit: Option<Unit>) -> String {
-    match value {
-        CellValue::Number(number)
-            if group == ColumnGroup::Parameter && unit.is_none() && number.fract() != 0.0 =>
-        {
-            digits::trimmed(*number, PARAMETER_DIGITS)
-        }
-        _ => cell_text(value, unit),
-    }
-}
-
-/// Text of a value with its unit; numbers are never cut.
-pub(super) fn cell_text(value: &CellValue, unit: Option<Unit>) -> String {
-    match (value, unit) {
-        (CellValue::Missing, _) => "–".to_owned(),
-        (CellValue::Number(number), Some(unit)) if number.is_finite() => match unit {
-            Unit::Time => format::moment(*number),
-            Unit::Duration => format::duration(*number),
-            Unit::Bytes => format::bytes(format::whole(*number)),
-        },
-        (CellValue::Number(number), _) if number.fract() == 0.0 && number.abs() < 1e9 => {
-            number.to_string().replace('-', "−")
-        }
-        _ => text_of(value),
-    }
-}
-
-/// The table's card.
 #[component]
 pub(super) fn Table() -> impl IntoView {
     let model = use_model();
@@ -100,7 +36,7 @@ pub(super) fn Table() -> impl IntoView {
     let room = Memo::new(move |_| list.size.get().0);
     let placed = Memo::new(move |_| Arc::new(place(&model, name_width.get(), room.get())));
     let width = Memo::new(move |_| {
-        let columns = placed.with(|all| all.last().map(|own| own.left + own.width));
+        let columns = placed.with(|all| all.last().map(|column| column.left + column.width));
         columns.unwrap_or_else(|| name_width.get()) + NOTE_WIDTH
     });
     let columns = Memo::new(move |_| {
@@ -110,24 +46,25 @@ pub(super) fn Table() -> impl IntoView {
         placed.with(|all| {
             let in_view = all
                 .iter()
-                .filter(|own| own.left + own.width >= from && own.left <= to);
+                .filter(|column| column.left + column.width >= from && column.left <= to);
             Arc::new(in_view.cloned().collect::<Vec<_>>())
         })
     });
     Effect::new(move || {
         let keys: Vec<String> = columns.with(|all| {
-            let own = all.iter().map(|own| own.key.clone());
+            let plain = all.iter().map(|column| column.key.clone());
             let differing = all
                 .iter()
-                .filter(|own| model.info(&own.key).disagreeing > 0);
-            own.chain(differing.map(|own| format!("{SOURCES_DIFFER}{}", own.key)))
+                .filter(|column| model.info(&column.key).disagreeing > 0);
+            plain
+                .chain(differing.map(|column| format!("{SOURCES_DIFFER}{}", column.key)))
                 .collect()
         });
         if model.in_view.get_untracked() != keys {
             model.in_view.set(keys);
         }
     });
-    // The cursor's row comes into view once, and that of the line under the pointer.
+    // Scrolls the row of the cursor into view once, and the row of the line under the pointer.
     Effect::new(move |before: Option<Option<String>>| {
         let cursor = model.cursor.get();
         model.table_order.track();
@@ -144,12 +81,12 @@ pub(super) fn Table() -> impl IntoView {
         };
         let place = model
             .table_order
-            .with_untracked(|order| order.iter().position(|own| *own == row));
+            .with_untracked(|order| order.iter().position(|candidate| *candidate == row));
         if let Some(place) = place {
             list.reveal(place, None);
         }
     });
-    // As many as were ever in view at once: a row that is not needed is hidden.
+    // Maximum number of rows that were in view at once; slots without a row are hidden.
     let slots = Memo::new(move |before: Option<&usize>| {
         let range = list.range.get();
         (range.end - range.start).max(before.copied().unwrap_or(0))
@@ -172,15 +109,15 @@ pub(super) fn Table() -> impl IntoView {
         placed.with(|all| {
             let edges: Vec<(f64, ColumnGroup)> = all
                 .iter()
-                .filter(|own| own.is_edge)
-                .map(|own| (own.left, own.group))
+                .filter(|column| column.is_edge)
+                .map(|column| (column.left, column.group))
                 .collect();
             edges
                 .into_iter()
                 .map(|(at, group)| {
                     view! {
                         <span class="lt-group edge" style:left=format!("{at}px")>
-                            {(i18n.texts().lineage.group)(group)}
+                            {(i18n.texts().lineage().group)(group)}
                         </span>
                     }
                 })
@@ -190,7 +127,7 @@ pub(super) fn Table() -> impl IntoView {
     let heads = move || {
         columns.with(|all| {
             all.iter()
-                .map(|own| head(own.clone(), &model))
+                .map(|column| head(column.clone(), &model))
                 .collect_view()
         })
     };
@@ -213,7 +150,7 @@ pub(super) fn Table() -> impl IntoView {
                 <div
                     class="lt"
                     role="table"
-                    aria-label=i18n.text(|t| t.lineage.table)
+                    aria-label=i18n.text(|t| t.lineage().table)
                     aria-rowcount=move || model.table_order.with(|order| order.len() + 1).to_string()
                     style:width=move || format!("{}px", width.get())
                     style:--name=move || format!("{}px", name_width.get())
@@ -223,15 +160,15 @@ pub(super) fn Table() -> impl IntoView {
                             <Check
                                 checked=all_selected
                                 some=some_selected
-                                label=i18n.label(|t| t.runs.select_all)
+                                label=i18n.label(|t| t.runs().select_all)
                                 on_press=move || model.toggle_all()
                             />
-                            <SortButton column=NAME.to_owned() label=i18n.label(|t| t.runs.name) />
+                            <SortButton column=NAME.to_owned() label=i18n.label(|t| t.runs().name) />
                         </span>
                         {captions}
                         {heads}
                         <span class="lt-head edge" role="columnheader" style:left=note_left>
-                            {i18n.text(|t| t.runs.note_label)}
+                            {i18n.text(|t| t.runs().note_label)}
                         </span>
                     </div>
                     <div class="lt-body" role="rowgroup" style:height=move || list.height()>
@@ -247,7 +184,7 @@ pub(super) fn Table() -> impl IntoView {
                 </div>
                 <Show when=move || model.is_part.get() && model.kept.with(|kept| kept.rows.is_empty())>
                     <p class="lt-none small ink2" role="status">
-                        {i18n.text(|t| t.lineage.none_kept)}
+                        {i18n.text(|t| t.lineage().none_kept)}
                     </p>
                 </Show>
             </div>
@@ -256,106 +193,17 @@ pub(super) fn Table() -> impl IntoView {
     }
 }
 
-/// Width of the first column by the names of the first rows; reactive.
-fn name_width(model: &super::model::Model) -> f64 {
-    let model = *model;
-    let view = model.view.get();
-    let text = |name: &String| {
-        if view.is_grouped {
-            name.clone()
-        } else {
-            model.state.short_name(name)
-        }
-    };
-    let names = view.names.iter().take(MEASURED).map(text);
-    let widest = names
-        .map(|name| label::width(&name) * LETTERS)
-        .fold(0.0, f64::max);
-    let space = NAME_SPACE + if view.is_grouped { RUNS_SPACE } else { 0.0 };
-    (widest + space).clamp(NAME_LEAST, NAME_MOST).ceil()
-}
-
-/// Places of all columns from left to right: by group, but the coloured one first if it were out of view; reactive.
-fn place(model: &super::model::Model, name_width: f64, room: f64) -> Vec<PlaceOfColumn> {
-    let model = *model;
-    let view = model.view.get();
-    let colour = model.colour.get();
-    let front = model.pareto.with(Vec::len) >= 2;
-    let mut keys = model.table_keys.get();
-    if front {
-        keys.insert(0, FRONT.to_owned());
-    }
-    let mut infos: Vec<_> = keys.iter().map(|key| model.info(key)).collect();
-    for info in infos.iter_mut().filter(|info| info.key == FRONT) {
-        model.i18n.texts().lineage.front.clone_into(&mut info.label);
-        info.kind = ColumnKind::Integer;
-        info.group = ColumnGroup::Result;
-    }
-    infos.sort_by_key(|info| info.group);
-    let is_number =
-        |info: &ColumnInfo| matches!(info.kind, ColumnKind::Number | ColumnKind::Integer);
-    let width = |info: &ColumnInfo| {
-        let texts = (0..view.len().min(MEASURED))
-            .map(|row| text_in(info.group, &view.value(&info.key, row), info.unit));
-        let widest = texts.map(|text| label::width(&text)).fold(0.0, f64::max);
-        let has_bar = colour.as_ref() == Some(&info.key);
-        let bar = if has_bar { BAR } else { 0.0 };
-        let needed = (widest * LETTERS + bar).max(label::width(&info.label) + 14.0) + PADDING;
-        let most = if is_number(info) { f64::INFINITY } else { MOST };
-        needed.clamp(LEAST, most).ceil()
-    };
-    let mut sized: Vec<(ColumnInfo, f64)> = infos
-        .into_iter()
-        .map(|info| {
-            let width = width(&info);
-            (info, width)
-        })
-        .collect();
-    let coloured = sized
-        .iter()
-        .position(|(info, _)| colour.as_ref() == Some(&info.key));
-    if let Some(at) = coloured {
-        let right: f64 = sized.iter().take(at + 1).map(|(_, width)| width).sum();
-        if room > 0.0 && name_width + right > room {
-            let own = sized.remove(at);
-            sized.insert(0, own);
-        }
-    }
-    let mut left = name_width;
-    let mut before = None;
-    let made = sized.into_iter().map(|(info, width)| {
-        let own = PlaceOfColumn {
-            left,
-            width,
-            is_number: is_number(&info),
-            unit: info.unit,
-            is_edge: before != Some(info.group),
-            group: info.group,
-            has_bar: colour.as_ref() == Some(&info.key),
-            key: info.key,
-            label: info.label,
-        };
-        before = Some(own.group);
-        left += own.width;
-        own
-    });
-    made.collect()
-}
-
-/// Key of the column of Pareto fronts.
-pub(super) const FRONT: &str = "pareto:front";
-
-fn head(own: PlaceOfColumn, model: &super::model::Model) -> impl IntoView + use<> {
+fn head(place: PlaceOfColumn, model: &Model) -> impl IntoView + use<> {
     let model = *model;
     let (class, title) = (
         format!(
             "lt-head{}{}",
-            if own.is_number { " num" } else { "" },
-            if own.is_edge { " edge" } else { "" }
+            if place.is_number { " num" } else { "" },
+            if place.is_edge { " edge" } else { "" }
         ),
-        own.key.clone(),
+        place.key.clone(),
     );
-    let (key, column) = (own.key.clone(), own.key.clone());
+    let (key, column) = (place.key.clone(), place.key.clone());
     let sort = move || {
         let found = model
             .sort
@@ -374,27 +222,27 @@ fn head(own: PlaceOfColumn, model: &super::model::Model) -> impl IntoView + use<
             role="columnheader"
             data-column=column
             aria-sort=sort
-            style:left=format!("{}px", own.left)
-            style:width=format!("{}px", own.width)
+            style:left=format!("{}px", place.left)
+            style:width=format!("{}px", place.width)
             title=title
         >
-            <SortButton column=own.key label=Signal::stored(own.label) />
+            <SortButton column=place.key label=Signal::stored(place.label) />
         </span>
     }
 }
 
-/// A head that sorts.
+/// Button in a head that sorts by its column.
 #[component]
 fn SortButton(column: String, #[prop(into)] label: Signal<String>) -> impl IntoView {
     let model = use_model();
     let id = StoredValue::new(column);
     let sign = move || {
-        let own = model.sort.with(|keys| {
+        let found = model.sort.with(|keys| {
             keys.iter()
                 .find(|key| key.column == id.get_value())
                 .cloned()
         });
-        own.map_or("", |key| if key.is_descending { " ↓" } else { " ↑" })
+        found.map_or("", |key| if key.is_descending { " ↓" } else { " ↑" })
     };
     view! {
         <button
@@ -409,7 +257,7 @@ fn SortButton(column: String, #[prop(into)] label: Signal<String>) -> impl IntoV
     }
 }
 
-/// A row, whichever run is in it.
+/// A row of the page. Scrolling changes its run.
 #[component]
 fn TableRow(
     place: Memo<Option<usize>>,
@@ -452,10 +300,10 @@ fn TableRow(
     });
     let is_best = Memo::new(move |_| {
         let (best, target, row) = (model.best.get(), model.target.get(), row.get());
-        let own = target
+        let value = target
             .zip(row)
             .and_then(|(target, row)| model.view.with(|view| view.number(&target, row)));
-        best.is_some() && own.map(f64::to_bits) == best.map(f64::to_bits)
+        best.is_some() && value.map(f64::to_bits) == best.map(f64::to_bits)
     });
     let cells = move || {
         let row = row.get()?;
@@ -465,18 +313,18 @@ fn TableRow(
         let made = columns.with(|columns| {
             columns
                 .iter()
-                .map(|own| {
-                    let value = match &*own.key {
+                .map(|column| {
+                    let value = match &*column.key {
                         FRONT => {
                             let front = fronts.get(row).copied().flatten();
                             front.map_or(CellValue::Missing, |front| CellValue::Number(f64::from(front)))
                         }
-                        _ => view.value(&own.key, row),
+                        _ => view.value(&column.key, row),
                     };
-                    let text = text_in(own.group, &value, own.unit);
+                    let text = text_in(column.group, &value, column.unit);
                     let is_bad = matches!(value, CellValue::Number(number) if !number.is_finite());
-                    let differs = view.value(&format!("{SOURCES_DIFFER}{}", own.key), row) == CellValue::Truth(true);
-                    let share = shades.shares.get(row).copied().filter(|share| own.has_bar && share.is_finite());
+                    let differs = view.value(&format!("{SOURCES_DIFFER}{}", column.key), row) == CellValue::Truth(true);
+                    let share = shades.shares.get(row).copied().filter(|share| column.has_bar && share.is_finite());
                     let colour = shades.colours.get(row).copied();
                     let bar = share.zip(colour).map(|(share, colour)| {
                         let css = format!("#{:02x}{:02x}{:02x}", colour.0, colour.1, colour.2);
@@ -488,19 +336,19 @@ fn TableRow(
                     });
                     let class = format!(
                         "lt-cell{}{}{}",
-                        if own.is_number { " num" } else { "" },
-                        if own.is_edge { " edge" } else { "" },
+                        if column.is_number { " num" } else { "" },
+                        if column.is_edge { " edge" } else { "" },
                         if is_bad { " err bold" } else { "" },
                     );
-                    let title = if own.is_number { None } else { Some(text.clone()) };
-                    let mark = differs.then(|| view! { <b class="warn" title=i18n.text(|t| t.lineage.sources_differ)>"≠ "</b> });
+                    let title = if column.is_number { None } else { Some(text.clone()) };
+                    let mark = differs.then(|| view! { <b class="warn" title=i18n.text(|t| t.lineage().sources_differ)>"≠ "</b> });
                     view! {
                         <span
                             class=class
                             role="cell"
-                            data-column=own.key.clone()
-                            style:left=format!("{}px", own.left)
-                            style:width=format!("{}px", own.width)
+                            data-column=column.key.clone()
+                            style:left=format!("{}px", column.left)
+                            style:width=format!("{}px", column.width)
                             title=title
                         >
                             {bar}
@@ -540,7 +388,7 @@ fn TableRow(
             <span class="lt-name" role="rowheader">
                 <Check
                     checked=is_selected
-                    label=Signal::derive(move || (i18n.texts().runs.select_run)(&label()))
+                    label=Signal::derive(move || (i18n.texts().runs().select_run)(&label()))
                     on_press=move || run.with_untracked(|run| model.toggle_selected(run))
                 />
                 <Show
@@ -566,34 +414,19 @@ fn TableRow(
                         let _ = model.panel.get();
                         run.with(|run| model.row_panel_href(run))
                     }
-                    aria-label=i18n.text(|t| t.lineage.all_values)
-                    title=i18n.text(|t| t.lineage.all_values)
+                    aria-label=i18n.text(|t| t.lineage().all_values)
+                    title=i18n.text(|t| t.lineage().all_values)
                 >
                     <Icon name=IconName::Info size=12 />
                 </a>
             </span>
             {cells}
             <span class="lt-cell edge lt-note" role="cell" style:left=move || note_left.get()>
-                // A group has several runs, each with notes of its own.
+                // A group has several runs, each with its notes.
                 <Show when=move || !is_grouped.get()>
                     <NoteCell run=run />
                 </Show>
             </span>
         </div>
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn parameters_are_written_as_on_their_axis_and_keep_all_digits_of_whole_numbers() {
-        let text = |number| text_in(ColumnGroup::Parameter, &CellValue::Number(number), None);
-        assert_eq!(
-            [0.001, 3e-4, 0.1, 128_000.0, 123_456.0].map(text),
-            ["0.001", "3e−4", "0.1", "128000", "123456"]
-        );
-        assert_eq!(text(f64::NAN), "NaN");
     }
 }

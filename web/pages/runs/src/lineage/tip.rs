@@ -1,4 +1,4 @@
-//! The values of the row under the pointer, where they cover neither a brush nor what the pointer is at.
+//! Tooltip with the values of the row under the pointer. It covers neither a brush nor the pointer.
 
 use std::sync::Arc;
 
@@ -26,7 +26,7 @@ struct Rect {
 }
 
 impl Rect {
-    /// True if both have points in common, or are nearer than `room`.
+    /// `true` if both overlap or are closer than `room`.
     fn meets(self, other: Self, room: f64) -> bool {
         self.left < other.left + other.width + room
             && other.left < self.left + self.width + room
@@ -35,8 +35,8 @@ impl Rect {
     }
 }
 
-/// Upper left corner for values of this size: beside the pointer, at the side with more room first, and at the upper or
-/// lower end of the plot. If a brush is in the way everywhere, below the plot.
+/// Upper left corner of a tooltip: next to the pointer, preferably on the side with more room, at the upper or lower
+/// end of the plot. Below the plot if a brush is in the way everywhere.
 fn place(
     (width, height): (f64, f64),
     plot: (f64, f64),
@@ -50,7 +50,7 @@ fn place(
     } else {
         [right, left]
     };
-    // Away from the pointer, so that the line stays in view.
+    // The end away from the pointer comes first, to keep the line in view.
     let ends = if y > plot.1 / 2.0 {
         [upper, lower]
     } else {
@@ -58,15 +58,15 @@ fn place(
     };
     for left in sides {
         for top in ends {
-            let own = Rect {
+            let rect = Rect {
                 left,
                 top: top.max(HEADS),
                 width,
                 height,
             };
             let is_within = left >= EDGE && left + width <= plot.0 - EDGE;
-            if is_within && !brushes.iter().any(|brush| own.meets(*brush, EDGE)) {
-                return (own.left, own.top);
+            if is_within && !brushes.iter().any(|brush| rect.meets(*brush, EDGE)) {
+                return (rect.left, rect.top);
             }
         }
     }
@@ -77,7 +77,7 @@ fn place(
 /// The values of the row under the pointer.
 #[component]
 pub(super) fn Tip(
-    /// The pointer on the plot, wherever that is scrolled to.
+    /// Position of the pointer on the plot, including the scroll offset.
     pointer: RwSignal<(f64, f64)>,
     layout: Memo<Arc<Layout>>,
     marks: Memo<Vec<BrushMark>>,
@@ -120,11 +120,11 @@ pub(super) fn Tip(
             ("top", format!("{top:.0}px")),
             ("visibility", "visible".to_owned()),
         ] {
-            // Fails for names that are none only.
+            // Fails only for invalid names.
             let _never = style.set_property(name, &value);
         }
     };
-    // It has its size once it is there, and its place before it is painted.
+    // The tooltip has a size once it is in the document, and gets its place before the next paint.
     Effect::new(move || {
         tip.track();
         model.hovered.track();
@@ -138,7 +138,7 @@ pub(super) fn Tip(
         let name = view.names.get(row)?.clone();
         let values = model.axes.with(|axes| {
             let value = |(key, axis): &(String, AxisSpec)| {
-                let text = super::table::cell_text(&view.value(key, row), model.info(key).unit);
+                let text = super::columns::cell_text(&view.value(key, row), model.info(key).unit);
                 view! {
                     <div class="row">
                         {axis.name.clone()}
@@ -192,7 +192,7 @@ mod tests {
             place(SIZE, PLOT, at, &[right_low, right_high]),
             (84.0, 148.0)
         );
-        // Nowhere: below the plot.
+        // No free place: below the plot.
         let everywhere = [right_low, right_high, left];
         assert_eq!(place(SIZE, PLOT, at, &everywhere), (200.0, 276.0));
     }
@@ -205,14 +205,14 @@ mod tests {
                     let (x, y, top) = (f64::from(x), f64::from(y), f64::from(top));
                     let brushes = [200.0, 450.0, 700.0].map(|at| brush(at, top, top + 30.0));
                     let (left, top) = place(SIZE, PLOT, (x, y), &brushes);
-                    let own = Rect {
+                    let rect = Rect {
                         left,
                         top,
                         width: SIZE.0,
                         height: SIZE.1,
                     };
-                    assert!(!brushes.iter().any(|brush| own.meets(*brush, 0.0)));
-                    assert!(!own.meets(brush(x, y, y), 0.0), "{x} {y}");
+                    assert!(!brushes.iter().any(|brush| rect.meets(*brush, 0.0)));
+                    assert!(!rect.meets(brush(x, y, y), 0.0), "{x} {y}");
                     assert!(left >= 0.0 && left + SIZE.0 <= PLOT.0, "{left}");
                 }
             }

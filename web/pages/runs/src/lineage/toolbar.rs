@@ -1,4 +1,4 @@
-//! The toolbar: tab, filter, brushes as chips, what is kept, colour, groups, views, columns, exports.
+//! The toolbar: tab, filter, brushes as chips, number of kept rows, colour, groups, views, columns, exports.
 
 use leptos::html::Input;
 use trainscope_api::notebook::View as SavedView;
@@ -17,18 +17,17 @@ use trainscope_web_kit::prelude::*;
 use trainscope_web_kit::registry::SitePage;
 use trainscope_web_kit::url_state::History;
 
-/// Results of a front at most: a further one takes the place of the first.
-const MOST_GOALS: usize = 3;
+/// Maximum number of results of a front; a further one replaces the first.
+const MAX_GOALS: usize = 3;
 
 /// Name of this page among saved views.
 fn page() -> &'static str {
     SitePage::Lineage.entry().segment
 }
 
-/// The toolbar of the page.
 #[component]
 pub(super) fn Toolbar(
-    /// The field of the filter, for the key that leads to it.
+    /// Field of the filter, which the key `/` focuses.
     filter: NodeRef<Input>,
 ) -> impl IntoView {
     let model = use_model();
@@ -36,11 +35,11 @@ pub(super) fn Toolbar(
     let tabs = vec![
         SegOption {
             value: false,
-            label: i18n.label(|t| t.lineage.model),
+            label: i18n.label(|t| t.lineage().model),
         },
         SegOption {
             value: true,
-            label: i18n.label(|t| t.lineage.dataset),
+            label: i18n.label(|t| t.lineage().dataset),
         },
     ];
     let columns_open = Signal::derive(move || model.panel.get() == Some(SidePanel::Columns));
@@ -51,7 +50,7 @@ pub(super) fn Toolbar(
     view! {
         <div class="toolbar lineage-bar">
             <Segmented
-                label=i18n.label(|t| t.lineage.tab)
+                label=i18n.label(|t| t.lineage().tab)
                 options=tabs
                 value=model.is_data
                 on_choose=move |is_data| model.set_tab(is_data)
@@ -65,15 +64,15 @@ pub(super) fn Toolbar(
                     spellcheck="false"
                     list=suggestions::LIST
                     node_ref=filter
-                    placeholder=i18n.text(|t| t.lineage.filter_placeholder)
-                    aria-label=i18n.text(|t| t.runs.filter)
+                    placeholder=i18n.text(|t| t.lineage().filter_placeholder)
+                    aria-label=i18n.text(|t| t.runs().filter)
                     prop:value=move || model.filter.get()
                     on:input=move |event| model.set_filter(&event_target_value(&event))
                     on:keydown=move |event| {
                         if event.key() == "Escape"
                             && let Some(field) = filter.get_untracked()
                         {
-                            // Nothing to do if it had no focus.
+                            // Nothing to do if the field does not have the focus.
                             let _ignored = field.blur();
                         }
                     }
@@ -87,7 +86,7 @@ pub(super) fn Toolbar(
             <Views />
             <IconButton
                 icon=IconName::Columns
-                label=i18n.label(|t| t.runs.columns)
+                label=i18n.label(|t| t.runs().columns)
                 pressed=columns_open
                 on_press=move || {
                     let panel = SidePanel::Columns;
@@ -101,7 +100,7 @@ pub(super) fn Toolbar(
                 {move || {
                     let kept = model.kept.with(|kept| kept.rows.len() as u64);
                     let all = model.view.with(|view| view.len() as u64);
-                    (i18n.texts().lineage.kept)(kept, all)
+                    (i18n.texts().lineage().kept)(kept, all)
                 }}
             </span>
             <Show when=move || model.is_part.get()>
@@ -110,7 +109,7 @@ pub(super) fn Toolbar(
                     class="link small"
                     on:click=move |_| model.keep_only()
                 >
-                    {i18n.text(|t| t.lineage.keep_only)}
+                    {i18n.text(|t| t.lineage().keep_only)}
                 </button>
                 <button
                     type="button"
@@ -118,12 +117,12 @@ pub(super) fn Toolbar(
                     disabled=move || !model.can_exclude()
                     on:click=move |_| model.exclude()
                 >
-                    {i18n.text(|t| t.lineage.exclude)}
+                    {i18n.text(|t| t.lineage().exclude)}
                 </button>
             </Show>
             <Show when=is_narrowed>
                 <button type="button" class="link small" on:click=move |_| model.reset()>
-                    {i18n.text(|t| t.lineage.reset)}
+                    {i18n.text(|t| t.lineage().reset)}
                 </button>
             </Show>
             <Unread />
@@ -132,7 +131,7 @@ pub(super) fn Toolbar(
     }
 }
 
-/// Configuration files that cannot be read, and counts of what exceeds a limit.
+/// Unreadable configuration files, and the numbers of values and columns beyond a limit.
 #[component]
 fn Unread() -> impl IntoView {
     let model = use_model();
@@ -146,13 +145,13 @@ fn Unread() -> impl IntoView {
     let face = move || {
         view! {
             <span class="small warn" data-part="unread">
-                {(i18n.texts().lineage.unread)(count.get())}
+                {(i18n.texts().lineage().unread)(count.get())}
             </span>
         }
         .into_any()
     };
     let content = move || {
-        let texts = i18n.texts().lineage;
+        let texts = i18n.texts().lineage();
         let columns = model.columns.get();
         let faults = columns.faults.iter();
         let faults = faults.map(|fault| {
@@ -179,7 +178,7 @@ fn Unread() -> impl IntoView {
         <Show when=move || { count.get() > 0 }>
             <Popover
                 is_open=is_open
-                label=Signal::derive(move || (i18n.texts().lineage.unread)(count.get()))
+                label=Signal::derive(move || (i18n.texts().lineage().unread)(count.get()))
                 class="btn bare"
                 role="dialog"
                 panel_class="popover"
@@ -200,12 +199,12 @@ fn Chips() -> impl IntoView {
         let brushes = model.brushes.get();
         let chips = brushes.into_iter().map(|(key, brush)| {
             let label = model.info(&key).label;
-            let lanes = i18n.texts().lineage.lanes;
+            let lanes = i18n.texts().lineage().lanes;
             let text = words(&brush, |lane| lane.label(lanes).to_owned());
-            let remove = (i18n.texts().lineage.remove_brush)(&label);
-            let (own, title) = (key.clone(), text.clone());
+            let remove = (i18n.texts().lineage().remove_brush)(&label);
+            let (column, title) = (key.clone(), text.clone());
             view! {
-                <span class="tok" data-brush=own title=title>
+                <span class="tok" data-brush=column title=title>
                     <b>{label}</b>
                     <span class="cut">{text}</span>
                     <button
@@ -228,15 +227,15 @@ fn Chips() -> impl IntoView {
     }
 }
 
-/// The column that colours lines, with its ends.
+/// Choice of the column that colours the lines, with the ends of its scale.
 #[component]
 fn ColourBy() -> impl IntoView {
     let model = use_model();
     let i18n = model.i18n;
     let shades = use_shades();
     let options = move || {
-        let own = model.colour.get();
-        let by_run = own.as_deref() == Some(BY_RUN);
+        let colour = model.colour.get();
+        let by_run = colour.as_deref() == Some(BY_RUN);
         let all = model.columns.with(|columns| {
             let fit = columns.columns.iter().filter(|info| {
                 super::axis::is_axis(info)
@@ -244,10 +243,10 @@ fn ColourBy() -> impl IntoView {
                     && info.group != ColumnGroup::Note
             });
             fit.map(|info| {
-                let is_own = own.as_ref() == Some(&info.key);
+                let is_chosen = colour.as_ref() == Some(&info.key);
                 let label = trainscope_charts::label::middle_cut(&info.label, SELECT_CHARS);
                 view! {
-                    <option value=info.key.clone() selected=is_own title=info.label.clone()>
+                    <option value=info.key.clone() selected=is_chosen title=info.label.clone()>
                         {label}
                     </option>
                 }
@@ -256,7 +255,7 @@ fn ColourBy() -> impl IntoView {
         });
         view! {
             {all}
-            <option value=BY_RUN selected=by_run>{i18n.texts().lineage.by_run}</option>
+            <option value=BY_RUN selected=by_run>{i18n.texts().lineage().by_run}</option>
         }
     };
     let end = move |at: usize| {
@@ -264,10 +263,10 @@ fn ColourBy() -> impl IntoView {
     };
     view! {
         <span class="ctl colour-by">
-            <span class="hide-narrow">{i18n.text(|t| t.lineage.colour_by)}</span>
+            <span class="hide-narrow">{i18n.text(|t| t.lineage().colour_by)}</span>
             <select
                 class="field"
-                aria-label=i18n.text(|t| t.lineage.colour_by)
+                aria-label=i18n.text(|t| t.lineage().colour_by)
                 on:change=move |event| model.set_colour(&event_target_value(&event))
             >
                 {options}
@@ -281,7 +280,7 @@ fn ColourBy() -> impl IntoView {
     }
 }
 
-/// Parameters that make groups of repetitions.
+/// Choice of parameters that group repetitions.
 #[component]
 fn GroupBy() -> impl IntoView {
     let model = use_model();
@@ -290,7 +289,7 @@ fn GroupBy() -> impl IntoView {
     let is_on = Signal::derive(move || !model.group.with(Vec::is_empty));
     let word = move || {
         if !is_on.get() {
-            return i18n.texts().lineage.group_by.to_owned();
+            return i18n.texts().lineage().group_by.to_owned();
         }
         let (least, most) = model.view.with(|view| {
             let sizes = || view.runs_of_rows().map(<[String]>::len);
@@ -299,19 +298,19 @@ fn GroupBy() -> impl IntoView {
                 sizes().max().unwrap_or(0) as u64,
             )
         });
-        (i18n.texts().lineage.grouped)(least, most)
+        (i18n.texts().lineage().grouped)(least, most)
     };
     let face = move || view! { <span class="small">{word()}</span> }.into_any();
     let content = move || {
-        let texts = i18n.texts().lineage;
+        let texts = i18n.texts().lineage();
         let offer = model.group_offer();
-        let own = model.group.get();
+        let group = model.group.get();
         let rows = offer
             .iter()
             .map(|key| {
                 let (key, label) = (key.clone(), model.info(key).label);
-                let is_in = own.contains(&key);
-                let own = own.clone();
+                let is_in = group.contains(&key);
+                let group = group.clone();
                 view! {
                     <button
                         type="button"
@@ -319,7 +318,7 @@ fn GroupBy() -> impl IntoView {
                         role="menuitemcheckbox"
                         aria-checked=is_in.to_string()
                         on:click=move |_| {
-                            let mut next = own.clone();
+                            let mut next = group.clone();
                             if is_in {
                                 next.retain(|other| *other != key);
                             } else {
@@ -365,7 +364,7 @@ fn GroupBy() -> impl IntoView {
     view! {
         <Popover
             is_open=is_open
-            label=i18n.label(|t| t.lineage.group_by)
+            label=i18n.label(|t| t.lineage().group_by)
             class="btn bare hide-small"
             role="menu"
             panel_class="popover narrow-menu"
@@ -377,7 +376,7 @@ fn GroupBy() -> impl IntoView {
     }
 }
 
-/// Results of a Pareto front.
+/// Choice of results for Pareto fronts.
 #[component]
 fn Pareto() -> impl IntoView {
     let model = use_model();
@@ -397,15 +396,15 @@ fn Pareto() -> impl IntoView {
     });
     let is_on = Signal::derive(move || !model.pareto.with(Vec::is_empty));
     let face =
-        move || view! { <span class="small">{i18n.texts().lineage.pareto}</span> }.into_any();
+        move || view! { <span class="small">{i18n.texts().lineage().pareto}</span> }.into_any();
     let content = move || {
-        let own = model.pareto.get();
+        let chosen = model.pareto.get();
         let rows = results
             .get()
             .into_iter()
             .map(|(key, label)| {
-                let is_in = own.contains(&key);
-                let own = own.clone();
+                let is_in = chosen.contains(&key);
+                let chosen = chosen.clone();
                 view! {
                     <button
                         type="button"
@@ -413,13 +412,13 @@ fn Pareto() -> impl IntoView {
                         role="menuitemcheckbox"
                         aria-checked=is_in.to_string()
                         on:click=move |_| {
-                            let mut next = own.clone();
+                            let mut next = chosen.clone();
                             if is_in {
                                 next.retain(|other| *other != key);
                             } else {
                                 next.push(key.clone());
                             }
-                            if next.len() > MOST_GOALS {
+                            if next.len() > MAX_GOALS {
                                 next.remove(0);
                             }
                             model.set_pareto(&next);
@@ -432,7 +431,7 @@ fn Pareto() -> impl IntoView {
             })
             .collect_view();
         view! {
-            <p class="micro ink3 heading">{i18n.texts().lineage.pareto_hint}</p>
+            <p class="micro ink3 heading">{i18n.texts().lineage().pareto_hint}</p>
             {rows}
         }
     };
@@ -440,7 +439,7 @@ fn Pareto() -> impl IntoView {
         <Show when=move || results.with(|all| all.len() > 1)>
             <Popover
                 is_open=is_open
-                label=i18n.label(|t| t.lineage.pareto)
+                label=i18n.label(|t| t.lineage().pareto)
                 class="btn bare hide-small"
                 role="menu"
                 panel_class="popover narrow-menu"
@@ -453,22 +452,23 @@ fn Pareto() -> impl IntoView {
     }
 }
 
-/// Views of this page with a name, kept beside the runs.
+/// Saved views of this page, stored next to the runs.
 #[component]
 fn Views() -> impl IntoView {
     let model = use_model();
     let i18n = model.i18n;
     let is_open = RwSignal::new(false);
     let name = RwSignal::new(String::new());
-    let face = move || view! { <span class="small">{i18n.texts().lineage.views}</span> }.into_any();
+    let face =
+        move || view! { <span class="small">{i18n.texts().lineage().views}</span> }.into_any();
     let save = move || {
-        let own = name.get_untracked().trim().to_owned();
-        if own.is_empty() {
+        let trimmed = name.get_untracked().trim().to_owned();
+        if trimmed.is_empty() {
             return;
         }
         let query = window().location().search().unwrap_or_default();
         let view = SavedView {
-            name: own,
+            name: trimmed,
             page: page().to_owned(),
             query: query.trim_start_matches('?').to_owned(),
         };
@@ -481,11 +481,11 @@ fn Views() -> impl IntoView {
     };
     let content = move || {
         let views = model.notebook.with(|book| book.views.clone());
-        let own = views.into_iter().filter(|view| view.page == page());
-        let rows = own
+        let of_page = views.into_iter().filter(|view| view.page == page());
+        let rows = of_page
             .map(|view| {
                 let href = format!("{}?{}", trainscope_web_kit::route::site_href(SitePage::Lineage), view.query);
-                let label = (i18n.texts().lineage.remove_view)(&view.name);
+                let label = (i18n.texts().lineage().remove_view)(&view.name);
                 let gone = view.name.clone();
                 view! {
                     <span class="flex">
@@ -517,19 +517,19 @@ fn Views() -> impl IntoView {
                     class="field grow"
                     type="text"
                     name="view"
-                    placeholder=i18n.texts().lineage.view_name
-                    aria-label=i18n.texts().lineage.view_name
+                    placeholder=i18n.texts().lineage().view_name
+                    aria-label=i18n.texts().lineage().view_name
                     prop:value=move || name.get()
                     on:input=move |event| name.set(event_target_value(&event))
                 />
-                <button type="submit" class="btn">{i18n.texts().lineage.save_view}</button>
+                <button type="submit" class="btn">{i18n.texts().lineage().save_view}</button>
             </form>
         }
     };
     view! {
         <Popover
             is_open=is_open
-            label=i18n.label(|t| t.lineage.views)
+            label=i18n.label(|t| t.lineage().views)
             class="btn bare hide-small"
             panel_class="popover narrow-menu"
             face=ViewFn::from(face)
@@ -539,7 +539,7 @@ fn Views() -> impl IntoView {
     }
 }
 
-/// Downloads of what is shown.
+/// Downloads of the kept rows and of the picture.
 #[component]
 fn Exports() -> impl IntoView {
     let model = use_model();
@@ -570,7 +570,7 @@ fn Exports() -> impl IntoView {
     view! {
         <Popover
             is_open=is_open
-            label=i18n.label(|t| t.lineage.export)
+            label=i18n.label(|t| t.lineage().export)
             class="btn"
             panel_class="popover narrow-menu"
             role="menu"

@@ -1,14 +1,14 @@
-//! The rows of the page: chosen runs, or groups of them, with the values of all columns that have arrived.
+//! The rows of the page: chosen runs or groups of runs, with the values of all columns that have arrived.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use trainscope_api::table::{CellValue, Cells, TableAnswer};
 
-/// Rows with their columns. Two views are equal if they are the same one.
+/// Rows with their columns. Views are compared by identity.
 #[derive(Debug, Default)]
 pub(super) struct View {
-    /// Name of each row: a run, or the values that make a group.
+    /// Name of each row: a run, or the values that a group shares.
     pub(super) names: Vec<String>,
     /// Runs of each group; empty if rows are runs.
     members: Vec<Vec<String>>,
@@ -21,7 +21,7 @@ pub(super) struct View {
 #[derive(Debug, Default)]
 pub(super) struct Column {
     pub(super) cells: Cells,
-    /// Standard deviation of each row's numbers, of groups.
+    /// Standard deviation of each group's numbers; `None` if rows are runs.
     pub(super) spread: Option<Arc<Vec<f64>>>,
 }
 
@@ -51,9 +51,10 @@ impl View {
         }
     }
 
-    /// The same rows by groups that agree in some columns: means and standard deviations of numbers, texts that all have.
+    /// Groups of the rows by the values of some columns. They have means and standard deviations of numbers, and the
+    /// texts that all their rows share.
     pub(super) fn grouped(&self, by: &[String]) -> Self {
-        // Values that differ in digits which are not shown are different ones.
+        // Numbers are compared by all digits, not only by those of their text.
         let exact = |value: CellValue| match value {
             CellValue::Number(number) => number.to_string(),
             other => text_of(&other),
@@ -97,7 +98,7 @@ impl View {
         self.names.len()
     }
 
-    /// Value of a row; none while the column has not arrived.
+    /// Value of a row; missing until the column has arrived.
     pub(super) fn value(&self, key: &str, row: usize) -> CellValue {
         let column = self.columns.get(key);
         column.map_or(CellValue::Missing, |column| column.cells.get(row))
@@ -107,7 +108,7 @@ impl View {
         self.columns.get(key)?.cells.number(row)
     }
 
-    /// Runs of a row; none if there is no such row.
+    /// Runs of a row; empty if the row does not exist.
     pub(super) fn runs(&self, row: usize) -> &[String] {
         if self.is_grouped {
             self.members.get(row).map_or(&[], Vec::as_slice)
@@ -124,7 +125,7 @@ impl View {
     /// Position of a run's row.
     pub(super) fn row_of(&self, run: &str) -> Option<usize> {
         self.runs_of_rows()
-            .position(|runs| runs.iter().any(|own| own == run))
+            .position(|runs| runs.iter().any(|known| known == run))
     }
 }
 
@@ -132,7 +133,7 @@ impl View {
 fn picked(cells: &Cells, rows: &[usize]) -> Cells {
     match cells {
         Cells::Numbers(numbers) => {
-            // Rows that the column lacks yet have no value, which has no number of its own here.
+            // Rows that are not in the column yet have no value, which a plain number cannot express.
             if rows.last().is_some_and(|last| *last >= numbers.len()) {
                 let values: Vec<CellValue> = rows.iter().map(|row| cells.get(*row)).collect();
                 return Cells::new(values.iter());
@@ -149,7 +150,7 @@ fn picked(cells: &Cells, rows: &[usize]) -> Cells {
     }
 }
 
-/// Mean and standard deviation of the numbers of some rows; a value that all rows share; else no value.
+/// Mean and standard deviation of the numbers of some rows. Without numbers, the value that all rows share, if any.
 fn together(cells: &Cells, rows: &[usize]) -> (CellValue, f64) {
     let numbers: Vec<f64> = rows.iter().filter_map(|row| cells.number(*row)).collect();
     if numbers.is_empty() {

@@ -9,24 +9,24 @@ use trainscope_format::hparams::HparamValue;
 use super::layout::StandardColumn;
 use trainscope_web_kit::format;
 
-/// Columns shown at most; more do not fit anywhere.
+/// Maximum number of optional columns; more do not fit on any screen.
 pub(super) const MAX_COLUMNS: usize = 6;
-/// In front of a column of every list that is switched off, in the address and in the notebook.
+/// Prefix of a disabled standard column, in the address and in the notebook.
 const OFF: &str = "hide:";
-/// In front of a scalar's tag, in the address and in the notebook.
+/// Prefix of a scalar's tag, in the address and in the notebook.
 const METRIC: &str = "metric:";
 
-/// Column of the list.
+/// Optional column of the list.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Column {
-    /// A hyper-parameter.
+    /// Value of the hyper-parameter with this name.
     Hparam(String),
-    /// The last value of a scalar.
+    /// Last value of the scalar with this tag.
     Metric(String),
 }
 
 impl Column {
-    /// Reads what [`Column::text`] has written.
+    /// Inverse of [`Column::text`].
     pub(super) fn parse(text: &str) -> Self {
         match text.strip_prefix(METRIC) {
             Some(tag) => Self::Metric(tag.to_owned()),
@@ -42,7 +42,7 @@ impl Column {
         }
     }
 
-    /// Its head.
+    /// Text of the column's head.
     pub(super) fn name(&self) -> &str {
         match self {
             Self::Hparam(name) => name,
@@ -51,20 +51,20 @@ impl Column {
     }
 }
 
-/// A hyper-parameter of a run by its name in any case; the learning rate by any of its names.
+/// Hyper-parameter of a run by its name, in any case. Every name of the learning rate finds it.
 pub(super) fn hparam(run: &Run, name: &str) -> Option<HparamValue> {
-    let own = |wanted: &str| {
+    let find = |wanted: &str| {
         let mut all = run.hparams.iter();
-        let found = all.find(|(own, _)| own.to_lowercase() == wanted);
+        let found = all.find(|(known, _)| known.to_lowercase() == wanted);
         found.map(|(_, value)| value.clone())
     };
     let lower = name.to_lowercase();
-    let exact = run.hparams.get(name).cloned().or_else(|| own(&lower));
+    let exact = run.hparams.get(name).cloned().or_else(|| find(&lower));
     let is_rate = RATE_NAMES.contains(&&*lower);
-    exact.or_else(|| RATE_NAMES.into_iter().filter(|_| is_rate).find_map(own))
+    exact.or_else(|| RATE_NAMES.into_iter().filter(|_| is_rate).find_map(find))
 }
 
-/// Names of all hyper-parameters, with how many runs have each.
+/// Names of all hyper-parameters, each with the number of its runs.
 pub(super) fn names(runs: &[Run]) -> BTreeMap<String, usize> {
     let mut names = BTreeMap::new();
     for name in runs.iter().flat_map(|run| run.hparams.keys()) {
@@ -73,7 +73,7 @@ pub(super) fn names(runs: &[Run]) -> BTreeMap<String, usize> {
     names
 }
 
-/// The extra columns that people have chosen, or the learning rate if a run has one.
+/// Chosen optional columns. Without a choice, the learning rate if a run has one.
 pub(super) fn shown(chosen: Option<&[String]>, runs: &[Run]) -> Vec<Column> {
     let Some(chosen) = chosen else {
         let has_rate = runs.iter().any(|run| hparam(run, RATE_NAMES[0]).is_some());
@@ -85,20 +85,20 @@ pub(super) fn shown(chosen: Option<&[String]>, runs: &[Run]) -> Vec<Column> {
     columns.take(MAX_COLUMNS).collect()
 }
 
-/// The columns of every list that people have switched off.
+/// Standard columns that are switched off.
 pub(super) fn switched_off(chosen: &[String]) -> Vec<StandardColumn> {
     let names = chosen.iter().filter_map(|text| text.strip_prefix(OFF));
     let known = |name: &str| {
         StandardColumn::ALL
             .into_iter()
-            .find(|own| own.key() == name)
+            .find(|column| column.key() == name)
     };
     names.filter_map(known).collect()
 }
 
 /// Text of a disabled column in the address and in the notebook.
-pub(super) fn off_text(own: StandardColumn) -> String {
-    format!("{OFF}{}", own.key())
+pub(super) fn off_text(column: StandardColumn) -> String {
+    format!("{OFF}{}", column.key())
 }
 
 /// Text of a value in a cell.
@@ -119,12 +119,12 @@ mod tests {
 
     #[test]
     fn the_usual_column_is_there_unless_somebody_chooses() {
-        let mut own = run("a");
-        own.hparams = BTreeMap::from([
+        let mut with_rate = run("a");
+        with_rate.hparams = BTreeMap::from([
             ("batch".to_owned(), HparamValue::Number(8.0)),
             ("learning_rate".to_owned(), HparamValue::Number(3e-4)),
         ]);
-        let runs = [run("b"), own];
+        let runs = [run("b"), with_rate];
         let texts = |chosen: Option<&[&str]>, runs: &[Run]| {
             let chosen =
                 chosen.map(|all| all.iter().map(|&one| one.to_owned()).collect::<Vec<_>>());

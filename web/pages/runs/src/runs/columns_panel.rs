@@ -12,9 +12,9 @@ use trainscope_web_kit::format;
 use trainscope_web_kit::i18n::use_i18n;
 use trainscope_web_kit::prelude::*;
 
-/// Names of one kind that the panel lists.
+/// Maximum number of listed names of one kind.
 const MAX_LISTED: usize = 200;
-/// Runs whose tags are asked for, to know which scalars there are.
+/// Number of runs whose tags are loaded for the names of scalars.
 const RUNS_ASKED: usize = 50;
 
 /// All columns with check boxes.
@@ -22,7 +22,7 @@ const RUNS_ASKED: usize = 50;
 pub(super) fn ColumnsPanel() -> impl IntoView {
     let model = use_model();
     let i18n = use_i18n();
-    let texts = move || &i18n.texts().runs;
+    let texts = move || i18n.texts().runs();
     let search = RwSignal::new(String::new());
     Effect::new(move || {
         let list = model.state.runs.get();
@@ -36,7 +36,7 @@ pub(super) fn ColumnsPanel() -> impl IntoView {
             let mut names = BTreeMap::new();
             for list in known.values() {
                 let scalars = list.tags.iter().filter(|tag| tag.kind == Kind::Scalars);
-                // Ranks and writers of one tag stand one after the other.
+                // Ranks and writers of one tag are adjacent.
                 let mut last = None;
                 for tag in scalars.filter(|tag| last.replace(&tag.tag) != Some(&tag.tag)) {
                     *names.entry(tag.tag.clone()).or_insert(0) += 1;
@@ -45,36 +45,37 @@ pub(super) fn ColumnsPanel() -> impl IntoView {
             names
         })
     });
-    let rows =
-        move |all: Memo<BTreeMap<String, usize>>, column: fn(String) -> Column, none: &str| {
-            let wanted = search.get().to_lowercase();
-            let all = all.get();
-            if all.is_empty() {
-                return view! { <p class="small ink2">{none.to_owned()}</p> }.into_any();
+    let rows = move |all: Memo<BTreeMap<String, usize>>,
+                     column: fn(String) -> Column,
+                     none: &str| {
+        let wanted = search.get().to_lowercase();
+        let all = all.get();
+        if all.is_empty() {
+            return view! { <p class="small ink2">{none.to_owned()}</p> }.into_any();
+        }
+        let found = all
+            .into_iter()
+            .filter(|(name, _)| name.to_lowercase().contains(&wanted))
+            .take(MAX_LISTED);
+        let rows = found.map(|(name, runs)| {
+            let column = column(name.clone());
+            let toggled = column.clone();
+            let checked = Memo::new(move |_| model.columns.with(|shown| shown.contains(&column)));
+            view! {
+                <li class="flex column-choice">
+                    <Check
+                        checked=checked
+                        label=Signal::stored(name.clone())
+                        on_press=move || model.toggle_column(&toggled)
+                    />
+                    <span class="cut" title=name.clone()>{name.clone()}</span>
+                    <span class="grow"></span>
+                    <span class="ink3 num">{format::count(runs as u64)}</span>
+                </li>
             }
-            let found = all
-                .into_iter()
-                .filter(|(name, _)| name.to_lowercase().contains(&wanted))
-                .take(MAX_LISTED);
-            let rows = found.map(|(name, runs)| {
-                let own = column(name.clone());
-                let toggled = own.clone();
-                let checked = Memo::new(move |_| model.columns.with(|shown| shown.contains(&own)));
-                view! {
-                    <li class="flex column-choice">
-                        <Check
-                            checked=checked
-                            label=Signal::stored(name.clone())
-                            on_press=move || model.toggle_column(&toggled)
-                        />
-                        <span class="cut" title=name.clone()>{name.clone()}</span>
-                        <span class="grow"></span>
-                        <span class="ink3 num">{format::count(runs as u64)}</span>
-                    </li>
-                }
-            });
-            view! { <ul class="column-choices">{rows.collect_view()}</ul> }.into_any()
-        };
+        });
+        view! { <ul class="column-choices">{rows.collect_view()}</ul> }.into_any()
+    };
     view! {
         <RightPanel
             title=Signal::derive(move || texts().columns.to_owned())
@@ -93,16 +94,16 @@ pub(super) fn ColumnsPanel() -> impl IntoView {
             <ul class="column-choices" aria-label=move || texts().own_columns>
                 {StandardColumn::ALL
                     .into_iter()
-                    .map(|own| {
-                        let checked = Memo::new(move |_| model.off.with(|off| !off.contains(&own)));
+                    .map(|column| {
+                        let checked = Memo::new(move |_| model.off.with(|off| !off.contains(&column)));
                         view! {
                             <li class="flex column-choice">
                                 <Check
                                     checked=checked
-                                    label=Signal::derive(move || own.head(texts()).to_owned())
-                                    on_press=move || model.toggle_own(own)
+                                    label=Signal::derive(move || column.head(texts()).to_owned())
+                                    on_press=move || model.toggle_standard(column)
                                 />
-                                <span class="cut">{move || own.head(texts())}</span>
+                                <span class="cut">{move || column.head(texts())}</span>
                             </li>
                         }
                     })

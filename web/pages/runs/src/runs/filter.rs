@@ -22,8 +22,8 @@ const KEYS: [&str; 12] = [
     "name", "folder", "status", "health", "steps", "loss", "metric", "duration", "kind", "tag",
     "file", "note",
 ];
-/// Suggestions at most.
-const MOST_SUGGESTED: usize = 12;
+/// Maximum number of suggestions.
+const MAX_SUGGESTED: usize = 12;
 
 /// Terms that must all hold.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -31,16 +31,16 @@ pub(super) struct Filter {
     terms: Vec<Term>,
 }
 
-/// Facts that a run is compared by, beside those of the list of runs.
+/// Facts about a run that the list of runs does not have.
 #[derive(Clone, Copy)]
 pub(super) struct RunFacts<'a> {
-    /// Its tags, once they have arrived.
+    /// Tags of the run, once they have arrived.
     pub(super) tags: Option<&'a TagList>,
     /// Notes and tags of the run.
     pub(super) notes: Option<&'a RunNotes>,
     /// Last value of a scalar that has a column.
     pub(super) scalar: &'a dyn Fn(&str) -> Option<f64>,
-    /// All keys that there are: a run without the value of another one has none.
+    /// All known keys. A value of `none` only matches for these.
     pub(super) keys: &'a [String],
 }
 
@@ -57,7 +57,7 @@ impl Filter {
             .any(|term| term.key.as_deref() == Some("tag"))
     }
 
-    /// `true` if a term is about runs without a value, for which the keys have to be known.
+    /// `true` if a term asks for runs without a value, which needs [`RunFacts::keys`].
     pub(super) fn asks_for_missing(&self) -> bool {
         let mut terms = self.terms.iter();
         terms.any(|term| term.any.iter().any(|value| value == "none"))
@@ -74,7 +74,7 @@ impl Filter {
         })
     }
 
-    /// The first key that there is not.
+    /// First key of the filter that is not in `keys`.
     pub(super) fn unknown_key(&self, keys: &[String]) -> Option<&str> {
         let asked = self.terms.iter().filter_map(|term| term.key.as_deref());
         asked.into_iter().find(|key| !is_key(key, keys))
@@ -98,7 +98,7 @@ pub(super) fn keys<'a>(runs: &'a [Run], columns: impl Iterator<Item = &'a str>) 
     KEYS.into_iter().chain(more).map(str::to_owned).collect()
 }
 
-/// Completions of the last word of the field: keys that begin like it, or values of its key.
+/// Completions of the last word of the field: keys with this prefix, or values of its key.
 pub(super) fn suggestions(draft: &str, runs: &[Run], keys: &[String]) -> Vec<String> {
     let word = draft.rsplit(char::is_whitespace).next().unwrap_or_default();
     let (sign, bare) = match word.strip_prefix('-') {
@@ -128,10 +128,10 @@ pub(super) fn suggestions(draft: &str, runs: &[Run], keys: &[String]) -> Vec<Str
             values.map(|value| format!("{sign}{key}:{value}")).collect()
         }
     };
-    fitting.into_iter().take(MOST_SUGGESTED).collect()
+    fitting.into_iter().take(MAX_SUGGESTED).collect()
 }
 
-/// Values that a key has in these runs; none for keys of numbers.
+/// Distinct values of a key in these runs; empty for numbers of the list, such as `steps`.
 fn values(key: &str, runs: &[Run]) -> Vec<String> {
     let mut values = BTreeSet::new();
     match key {
@@ -157,7 +157,7 @@ fn values(key: &str, runs: &[Run]) -> Vec<String> {
     values.into_iter().collect()
 }
 
-/// The field's text as chips (whole `key:value` terms) and the rest that is still typed.
+/// Splits the text of the field into chips, which are whole `key:value` terms, and the rest.
 pub(super) fn chips(text: &str) -> (Vec<String>, String) {
     let (chips, rest): (Vec<_>, Vec<_>) = words(text)
         .into_iter()
@@ -165,7 +165,7 @@ pub(super) fn chips(text: &str) -> (Vec<String>, String) {
     (chips, rest.join(" "))
 }
 
-/// True if a word is in the name, the note or the tags of a run; `NaN` and `Inf` are found among the values, too.
+/// `true` if a word is in the name, the note or the tags of a run. `NaN` and `Inf` match the values too.
 fn is_word(run: &Run, word: &str, known: RunFacts<'_>) -> bool {
     let is_noted = known.notes.is_some_and(|notes| {
         contains(&notes.note, word) || notes.tags.iter().any(|tag| contains(tag, word))
@@ -191,8 +191,8 @@ fn is_value(run: &Run, key: &str, value: &str, known: RunFacts<'_>) -> bool {
             None => is_missing,
         },
         "folder" => {
-            let own = split_name(&run.id).0.to_lowercase();
-            like(&own, value) || like(&own, &format!("{value}/*"))
+            let folder = split_name(&run.id).0.to_lowercase();
+            like(&folder, value) || like(&folder, &format!("{value}/*"))
         }
         "status" => like(status_name(run.status), value),
         "health" => is_health(run, value),
@@ -233,9 +233,9 @@ fn is_value(run: &Run, key: &str, value: &str, known: RunFacts<'_>) -> bool {
                     .or_else(|| (known.scalar)(name))
             };
             match hparam(run, name) {
-                Some(own) => is_hparam(&own, value),
+                Some(setting) => is_hparam(&setting, value),
                 None => match scalar() {
-                    Some(own) => is_number(own, value, &format::cell),
+                    Some(number) => is_number(number, value, &format::cell),
                     None if is_missing && is_key(name, known.keys) => true,
                     None => contains(&run.id, &format!("{name}:{value}")),
                 },
@@ -244,23 +244,23 @@ fn is_value(run: &Run, key: &str, value: &str, known: RunFacts<'_>) -> bool {
     }
 }
 
-/// True if a run's health is so called, or its first finding says it.
+/// `true` if the value names the health of a run, or is in the title of its first finding.
 fn is_health(run: &Run, value: &str) -> bool {
-    let own = Only::of(run).text().unwrap_or_default();
+    let state = Only::of(run).text().unwrap_or_default();
     let first = run.health.as_ref().and_then(|health| health.first.as_ref());
-    like(own, value)
-        || own.trim_end_matches('s') == value
+    like(state, value)
+        || state.trim_end_matches('s') == value
         || first.is_some_and(|first| {
             contains(&first.title.en, value) || contains(&first.title.zh, value)
         })
 }
 
 /// `true` if a hyper-parameter equals the value: numbers numerically, others as text.
-fn is_hparam(own: &HparamValue, wanted: &str) -> bool {
-    match own {
-        HparamValue::Number(own) => is_number(*own, wanted, &format::cell),
-        HparamValue::Text(own) => contains(own, wanted),
-        HparamValue::Bool(own) => like(if *own { "true" } else { "false" }, wanted),
+fn is_hparam(value: &HparamValue, wanted: &str) -> bool {
+    match value {
+        HparamValue::Number(number) => is_number(*number, wanted, &format::cell),
+        HparamValue::Text(text) => contains(text, wanted),
+        HparamValue::Bool(yes) => like(if *yes { "true" } else { "false" }, wanted),
         HparamValue::Null => wanted == "none",
     }
 }

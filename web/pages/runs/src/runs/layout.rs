@@ -1,4 +1,4 @@
-//! The columns of the table: those that fit beside the names, and their widths in CSS pixels.
+//! The columns of the table that fit next to the names, and their widths in CSS pixels.
 
 use std::collections::BTreeSet;
 
@@ -36,7 +36,7 @@ impl StandardColumn {
         Self::Note,
     ];
 
-    /// Its name in the address, in the notebook and in the class that hides it.
+    /// Name of the column in the address, in the notebook and in the class that hides it.
     pub(super) const fn key(self) -> &'static str {
         match self {
             Self::Health => "files",
@@ -68,39 +68,39 @@ impl StandardColumn {
     }
 }
 
-/// Data that the runs of the list need.
+/// Space that the runs of the list need, CSS pixels.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Needs {
-    /// The longest name with its chip.
+    /// Width of the longest name with its chip.
     pub(super) name: f64,
-    /// The longest words of health.
+    /// Width of the longest words of health.
     pub(super) health: f64,
-    /// The longest note; 0 if no run has one.
+    /// Width of the longest note; 0 without notes.
     pub(super) note: f64,
-    /// The values or the head of the metric, whichever is longer.
+    /// Width of the values or the head of the metric, the longer of both.
     pub(super) metric: f64,
     /// Kinds of data that any run has.
     pub(super) kinds: BTreeSet<&'static str>,
-    /// Heads or values of the extra columns.
+    /// Widths of the heads or values of the extra columns.
     pub(super) extra: Vec<f64>,
-    /// Columns that people have switched off.
+    /// Columns that are switched off.
     pub(super) off: Vec<StandardColumn>,
-    /// `true` while columns are chosen: all chosen ones are shown, and the table scrolls sideways.
+    /// `true` while the user chooses columns. All chosen columns are shown then, and the table scrolls sideways.
     pub(super) is_choosing: bool,
 }
 
 /// Columns with their widths.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Layout {
-    /// Columns of every list, in the order of the table.
+    /// Shown standard columns, in the order of the table.
     pub(super) shown: Vec<StandardColumn>,
-    /// True if there are boxes to select runs.
+    /// `true` if there are boxes to select runs.
     pub(super) has_check: bool,
-    /// True if the extra columns are shown.
+    /// `true` if the extra columns are shown.
     pub(super) has_extra: bool,
     /// Width of the names.
     pub(super) name: f64,
-    /// Least width of the table while columns are chosen; else 0.
+    /// Minimum width of the table while the user chooses columns, otherwise 0.
     pub(super) width: f64,
     /// The value of `grid-template-columns`.
     pub(super) template: String,
@@ -109,20 +109,20 @@ pub(super) struct Layout {
 }
 
 const CHECK: f64 = 32.0;
-/// Names get as much as the longest needs, within these; they are cut below the first only where nothing else is left.
+/// Minimum and maximum width of the names.
 const NAME: (f64, f64) = (112.0, 320.0);
-/// Names narrower than this make columns of little news give way.
+/// Width of the names below which less important columns are left out.
 const NAME_BEFORE_OTHERS: f64 = 220.0;
 const HEALTH: (f64, f64) = (112.0, 300.0);
 const NOTE: (f64, f64) = (72.0, 320.0);
-/// A button that adds a note.
+/// Width of a column without notes, for the button that adds one.
 const NO_NOTE: f64 = 44.0;
 const EXTRA: (f64, f64) = (56.0, 150.0);
 const METRIC: (f64, f64) = (64.0, 150.0);
-/// One icon of a kind of data with its gap, and the padding of their cell.
+/// Width of an icon with its gap, and padding of the cell of icons.
 const ICON: (f64, f64) = (17.0, 24.0);
 
-/// Changes that rows follow.
+/// Layout that the rows follow.
 #[derive(Clone, Copy)]
 pub(super) struct RowLook {
     /// Width of the names.
@@ -131,11 +131,13 @@ pub(super) struct RowLook {
     pub(super) kinds: Memo<Vec<&'static str>>,
 }
 
-/// A cell's text is a little larger than a label of a chart, and has room at both sides.
+/// Size of a cell's text relative to a label of a chart.
 const LETTERS: f64 = 12.0 / 11.0;
+/// Space at both sides of a cell's text, both together.
 pub(super) const PADDING: f64 = 14.0;
-/// Chip before a name, icon and count before words of health.
+/// Width of the chip before a name.
 pub(super) const CHIP: f64 = 18.0;
+/// Width of the icon and the count before the words of health.
 pub(super) const COUNT: f64 = 40.0;
 
 /// Width of a cell with this text, in CSS pixels.
@@ -143,34 +145,34 @@ pub(super) fn text_width(text: &str) -> f64 {
     (label::width(text) * LETTERS + PADDING).ceil()
 }
 
-/// Something that may be left out.
+/// Part of the table that can be left out.
 #[derive(Clone, Copy, PartialEq)]
 enum Part {
-    Own(StandardColumn),
+    Standard(StandardColumn),
     Extra,
     Check,
 }
 
-/// In this order columns are left out where there is too little room: what one misses least first.
+/// Parts in the order in which they are left out, the least important first.
 const DROPPED: [Part; 10] = [
-    Part::Own(StandardColumn::Note),
-    Part::Own(StandardColumn::Data),
-    Part::Own(StandardColumn::Duration),
-    Part::Own(StandardColumn::Metric),
-    Part::Own(StandardColumn::Status),
+    Part::Standard(StandardColumn::Note),
+    Part::Standard(StandardColumn::Data),
+    Part::Standard(StandardColumn::Duration),
+    Part::Standard(StandardColumn::Metric),
+    Part::Standard(StandardColumn::Status),
     Part::Extra,
-    Part::Own(StandardColumn::Updated),
-    Part::Own(StandardColumn::Curve),
+    Part::Standard(StandardColumn::Updated),
+    Part::Standard(StandardColumn::Curve),
     Part::Check,
-    Part::Own(StandardColumn::Loss),
+    Part::Standard(StandardColumn::Loss),
 ];
 
 /// Columns and widths for a table of this width.
 pub(super) fn arrange(room: f64, needs: &Needs) -> Layout {
     let mut parts: Vec<Part> = StandardColumn::ALL
         .into_iter()
-        .filter(|own| !needs.off.contains(own))
-        .map(Part::Own)
+        .filter(|column| !needs.off.contains(column))
+        .map(Part::Standard)
         .collect();
     parts.extend([Part::Extra, Part::Check]);
     let name = needs.name.clamp(NAME.0, NAME.1);
@@ -178,9 +180,9 @@ pub(super) fn arrange(room: f64, needs: &Needs) -> Layout {
     let dropped = if needs.is_choosing { &[][..] } else { &DROPPED };
     for &part in dropped {
         let wanted = match part {
-            Part::Own(StandardColumn::Note | StandardColumn::Data | StandardColumn::Duration) => {
-                name.min(NAME_BEFORE_OTHERS)
-            }
+            Part::Standard(
+                StandardColumn::Note | StandardColumn::Data | StandardColumn::Duration,
+            ) => name.min(NAME_BEFORE_OTHERS),
             _ => NAME.0,
         };
         if total(&parts) + wanted <= room {
@@ -200,10 +202,10 @@ pub(super) fn arrange(room: f64, needs: &Needs) -> Layout {
         taken
     };
     let name = NAME.0 + take(name - NAME.0);
-    let has = |own: StandardColumn| parts.contains(&Part::Own(own));
-    let mut grown = |own: StandardColumn, need: f64| {
-        let least = least(Part::Own(own), needs);
-        if has(own) { take(need - least) } else { 0.0 }
+    let has = |column: StandardColumn| parts.contains(&Part::Standard(column));
+    let mut grown = |column: StandardColumn, need: f64| {
+        let least = least(Part::Standard(column), needs);
+        if has(column) { take(need - least) } else { 0.0 }
     };
     let health = grown(StandardColumn::Health, needs.health.min(HEALTH.1));
     let note = grown(StandardColumn::Note, needs.note.min(NOTE.1));
@@ -211,28 +213,28 @@ pub(super) fn arrange(room: f64, needs: &Needs) -> Layout {
     let has_check = parts.contains(&Part::Check);
     let shown: Vec<StandardColumn> = StandardColumn::ALL
         .into_iter()
-        .filter(|own| has(*own))
+        .filter(|column| has(*column))
         .collect();
     let mut widths = Vec::new();
     widths.extend(has_check.then_some(CHECK));
     let name_at = widths.len();
     widths.push(name);
-    for own in &shown {
-        let more = match own {
+    for column in &shown {
+        let more = match column {
             StandardColumn::Health => health,
             StandardColumn::Note => note,
             _ => 0.0,
         };
-        widths.push(least(Part::Own(*own), needs) + more);
-        if *own == StandardColumn::Metric && has_extra {
+        widths.push(least(Part::Standard(*column), needs) + more);
+        if *column == StandardColumn::Metric && has_extra {
             widths.extend(needs.extra.iter().map(|need| extra(*need)));
         }
     }
     if has_extra && !shown.contains(&StandardColumn::Metric) {
-        // Behind the last of the columns that stand before them.
+        // After the standard columns that come before the metric.
         let before = shown
             .iter()
-            .filter(|own| (**own as usize) < StandardColumn::Metric as usize)
+            .filter(|column| (**column as usize) < StandardColumn::Metric as usize)
             .count();
         let at = name_at + 1 + before;
         widths.splice(at..at, needs.extra.iter().map(|need| extra(*need)));
@@ -252,7 +254,7 @@ pub(super) fn arrange(room: f64, needs: &Needs) -> Layout {
     });
     let missing = StandardColumn::ALL
         .into_iter()
-        .filter(|own| !has(*own))
+        .filter(|column| !has(*column))
         .map(StandardColumn::key);
     let missing = missing
         .chain((!has_check).then_some("check"))
@@ -276,12 +278,12 @@ fn extra(need: f64) -> f64 {
     need.clamp(EXTRA.0, EXTRA.1)
 }
 
-/// Least width of a part.
+/// Minimum width of a part.
 fn least(part: Part, needs: &Needs) -> f64 {
     match part {
         Part::Check => CHECK,
         Part::Extra => needs.extra.iter().map(|need| extra(*need)).sum(),
-        Part::Own(own) => match own {
+        Part::Standard(column) => match column {
             StandardColumn::Health => HEALTH.0,
             StandardColumn::Status | StandardColumn::Steps => 66.0,
             StandardColumn::Curve => 88.0,
@@ -296,8 +298,8 @@ fn least(part: Part, needs: &Needs) -> f64 {
     }
 }
 
-/// Start of the end of a name that tells it from its neighbours in the list: behind the separator before the first
-/// letter that differs. `None` if names do not begin alike.
+/// Start of the part of a name that differs from its neighbours in the list, after the last common separator. `None`
+/// without a common separator.
 pub(super) fn telling_end(name: &str, before: Option<&str>, after: Option<&str>) -> Option<usize> {
     let common = |other: &str| {
         let pairs = name.char_indices().zip(other.chars());
@@ -347,22 +349,22 @@ mod tests {
             layout.shown.contains(&StandardColumn::Metric) && layout.has_extra && layout.has_check
         );
         assert!(sum(&layout) <= 1_064.5, "{layout:?}");
-        // More than the longest name needs is no use.
+        // Names get at most the width of the longest one.
         assert!(arrange(1_900.0, &needs(190.0)).name < 191.0);
         assert!(arrange(1_900.0, &needs(900.0)).name < 321.0);
     }
 
     #[test]
     fn extra_columns_outlast_what_one_misses_least() {
-        let mut own = needs(190.0);
-        own.extra = vec![70.0; 4];
-        let layout = arrange(1_064.0, &own);
+        let mut required = needs(190.0);
+        required.extra = vec![70.0; 4];
+        let layout = arrange(1_064.0, &required);
         assert!(
             layout.has_extra && layout.shown.contains(&StandardColumn::Updated),
             "{layout:?}"
         );
         for width in [260.0, 358.0, 460.0, 660.0, 840.0, 980.0, 1_064.0, 1_600.0] {
-            let layout = arrange(width, &own);
+            let layout = arrange(width, &required);
             assert!(
                 sum(&layout) <= width.max(350.0) + 0.5,
                 "{width}: {layout:?}"
@@ -372,33 +374,33 @@ mod tests {
 
     #[test]
     fn columns_can_be_switched_off() {
-        let mut own = needs(150.0);
-        own.off = vec![StandardColumn::Status, StandardColumn::Metric];
-        let layout = arrange(1_600.0, &own);
+        let mut required = needs(150.0);
+        required.off = vec![StandardColumn::Status, StandardColumn::Metric];
+        let layout = arrange(1_600.0, &required);
         assert!(!layout.shown.contains(&StandardColumn::Status));
         assert!(layout.class.contains(" no-status") && layout.class.contains(" no-metric"));
-        let columns = layout.shown.len() + 2 + own.extra.len();
+        let columns = layout.shown.len() + 2 + required.extra.len();
         assert_eq!(layout.template.matches("px").count(), columns);
     }
 
     #[test]
     fn all_chosen_columns_are_shown_while_they_are_chosen() {
-        let mut own = needs(190.0);
-        own.off = vec![StandardColumn::Status];
-        assert!(arrange(676.0, &own).shown.len() < StandardColumn::ALL.len() - 1);
-        own.is_choosing = true;
-        let layout = arrange(676.0, &own);
+        let mut required = needs(190.0);
+        required.off = vec![StandardColumn::Status];
+        assert!(arrange(676.0, &required).shown.len() < StandardColumn::ALL.len() - 1);
+        required.is_choosing = true;
+        let layout = arrange(676.0, &required);
         assert_eq!(layout.shown.len(), StandardColumn::ALL.len() - 1);
         assert!(layout.has_extra && layout.has_check && layout.name >= 190.0);
         assert!(layout.width > 676.0 && (layout.width - sum(&layout)).abs() < 6.0);
         // With enough room the table keeps its width.
         assert_eq!(
-            arrange(1_600.0, &own).template,
+            arrange(1_600.0, &required).template,
             arrange(
                 1_600.0,
                 &Needs {
                     is_choosing: false,
-                    ..own.clone()
+                    ..required.clone()
                 }
             )
             .template

@@ -1,4 +1,4 @@
-//! Last values of the scalars that have a column, of all runs in one request; again when runs have grown.
+//! Last values of the scalars with a column, in one request for all runs; repeated when runs have grown.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -11,10 +11,10 @@ use trainscope_web_kit::prelude::*;
 use trainscope_web_kit::state::AppState;
 use trainscope_web_kit::{client, format};
 
-/// Values of growing runs are asked for at most this often.
+/// Minimum pause between requests for values of growing runs.
 const PAUSE_MILLIS: f64 = 1_500.0;
 
-/// A value, and how far its run was when it was asked for.
+/// A value, and the last step of its run at the time of the request.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct MetricEntry {
     value: Option<f64>,
@@ -23,7 +23,7 @@ struct MetricEntry {
 
 type Values = HashMap<String, HashMap<String, MetricEntry>>;
 
-/// The values that are known, by tag and run. `Copy`.
+/// Known values, by tag and run.
 #[derive(Clone, Copy)]
 pub(super) struct Metrics {
     values: RwSignal<Arc<Values>>,
@@ -32,7 +32,7 @@ pub(super) struct Metrics {
 }
 
 impl Metrics {
-    /// Asks for what `columns` show.
+    /// Requests the values of `columns`, again when runs change.
     pub(super) fn new(state: AppState, columns: Memo<Vec<Column>>) -> Self {
         let metrics = Self {
             values: RwSignal::new(Arc::default()),
@@ -53,7 +53,7 @@ impl Metrics {
         metrics
     }
 
-    /// Loaded data; reactive.
+    /// Loaded values; reactive.
     pub(super) fn known(self) -> MetricValues {
         MetricValues(self.values.get())
     }
@@ -66,7 +66,7 @@ impl Metrics {
         for tag in tags {
             for run in &list.runs {
                 let held = known.get(tag).and_then(|runs| runs.get(&run.id));
-                // Data that were never requested are requested at once.
+                // Values that were never requested are requested at once.
                 let is_wanted =
                     held.is_none_or(|held| held.last_step != run.last_step && !is_early);
                 if is_wanted && wanted.len() < MAX_SERIES {
@@ -94,7 +94,7 @@ impl Metrics {
                 ..ScalarsRequest::default()
             };
             let answer = client::scalars_many(&request).await;
-            // The page may have been left; a failed request is made again when a run changes.
+            // The page can be closed by now. A failed request is repeated when a run changes.
             let Some(mut values) = self.values.try_get_untracked() else {
                 return;
             };
@@ -112,7 +112,7 @@ impl Metrics {
     }
 }
 
-/// The values that were known at one time.
+/// Snapshot of the known values.
 #[derive(Clone)]
 pub(super) struct MetricValues(Arc<Values>);
 

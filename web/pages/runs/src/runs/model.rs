@@ -29,7 +29,7 @@ const SELECTED: &str = "sel";
 const PANEL: &str = "panel";
 const COLUMNS: &str = "cols";
 const HIDDEN: &str = "hidden";
-/// Runs whose tags are asked for when the filter asks for tags.
+/// Maximum number of runs whose tags are loaded for the filter.
 const TAGS_ASKED: usize = 200;
 
 /// Content of the right panel.
@@ -63,7 +63,7 @@ impl SidePanel {
     }
 }
 
-/// The page's state. `Copy`: take it with [`use_model`].
+/// State of the page; [`use_model`] returns a copy.
 #[derive(Clone, Copy)]
 pub(super) struct Model {
     pub(super) state: AppState,
@@ -78,23 +78,22 @@ pub(super) struct Model {
     pub(super) panel: Memo<Option<SidePanel>>,
     /// Optional columns of the list.
     pub(super) columns: Memo<Vec<Column>>,
-    /// Columns of every list that people have switched off.
+    /// Standard columns that are switched off.
     pub(super) off: Memo<Vec<StandardColumn>>,
     metrics: Metrics,
     pub(super) notebook: Notes,
     parsed: Memo<Filter>,
-    /// Runs that are hidden for everybody who uses these folders.
+    /// Runs that are hidden for all users of these folders.
     pub(super) hidden: Memo<BTreeSet<String>>,
-    /// True if they are listed all the same, paler.
+    /// `true` if hidden runs are listed too, paler.
     pub(super) shows_hidden: Memo<bool>,
     pub(super) counts: Memo<Counts>,
     /// Rows in their order.
     pub(super) items: Memo<Arc<Vec<Item>>>,
-    /// The row that the keys act on.
+    /// Run of the row that keys act on.
     pub(super) cursor: RwSignal<Option<String>>,
 }
 
-/// The state of this page.
 pub(super) fn use_model() -> Model {
     expect_context()
 }
@@ -115,7 +114,7 @@ impl Model {
         let notebook = use_notebook();
         let chosen = Memo::new(move |_| {
             let chosen = is_chosen.with(Option::is_some).then(|| chosen.get());
-            // A link says which columns; without, those that were chosen last.
+            // Columns of the address, otherwise the last choice.
             chosen.or_else(|| notebook.with(|book| book.columns.clone()))
         });
         let columns = Memo::new(move |_| {
@@ -146,7 +145,7 @@ impl Model {
         let parsed = Memo::new(move |_| filter.with(|text| Filter::parse(text)));
         let shows_hidden = text(HIDDEN);
         let shows_hidden = Memo::new(move |_| shows_hidden.with(Option::is_some));
-        // Values of extra columns count only where there are some: they arrive one by one.
+        // Values of extra columns are only read for a filter that can need them, since they arrive one by one.
         let has_metrics = Memo::new(move |_| {
             let is_metric = |column: &Column| matches!(column, Column::Metric(_));
             filter.with(|text| text.contains(':')) && columns.with(|all| all.iter().any(is_metric))
@@ -154,7 +153,7 @@ impl Model {
         let items = Memo::new(move |_| {
             let list = state.runs.get();
             let only = only.get();
-            // Signals are read once, not once a run.
+            // Signals are read once, not once per run.
             let hidden = if shows_hidden.get() {
                 BTreeSet::new()
             } else {
@@ -196,7 +195,7 @@ impl Model {
             });
             let folded: HashSet<String> = folded.get().into_iter().collect();
             let sort = sort.get();
-            // Known values count only where they decide.
+            // Values are only read if they decide the order.
             let known =
                 matches!(sort.key, SortKey::Column(Column::Metric(_))).then(|| metrics.known());
             let cell = |run: &Run, column: &Column| match column {
@@ -247,7 +246,7 @@ impl Model {
         );
     }
 
-    /// A second press on a button leaves all again.
+    /// Restricts the list to some runs; a second press shows all again.
     pub(super) fn press_only(self, only: Only) {
         let next = if self.only.get_untracked() == only {
             Only::All
@@ -257,35 +256,35 @@ impl Model {
         self.url.set(&[(ONLY, next.text())], History::Push);
     }
 
-    /// Shows an extra column, or takes it away; kept beside the runs, and in the address.
+    /// Shows or removes an extra column, in the address and in the notebook.
     pub(super) fn toggle_column(self, column: &Column) {
         let shown = self.columns.get_untracked();
         let mut shown: Vec<String> = shown.iter().map(Column::text).collect();
         toggle(&mut shown, &column.text());
-        // One more than fits takes the place of the first.
+        // A column beyond the maximum replaces the first one.
         if shown.len() > MAX_COLUMNS {
             shown.remove(0);
         }
         self.keep_columns(shown, &self.off.get_untracked());
     }
 
-    /// Shows a column of every list, or takes it away.
-    pub(super) fn toggle_own(self, own: StandardColumn) {
+    /// Shows or removes a standard column.
+    pub(super) fn toggle_standard(self, column: StandardColumn) {
         let mut off = self.off.get_untracked();
-        match off.iter().position(|other| *other == own) {
+        match off.iter().position(|other| *other == column) {
             Some(position) => {
                 off.remove(position);
             }
-            None => off.push(own),
+            None => off.push(column),
         }
         let shown = self.columns.get_untracked();
         self.keep_columns(shown.iter().map(Column::text).collect(), &off);
     }
 
     fn keep_columns(self, mut all: Vec<String>, off: &[StandardColumn]) {
-        all.extend(off.iter().map(|own| columns::off_text(*own)));
+        all.extend(off.iter().map(|column| columns::off_text(*column)));
         if all.is_empty() {
-            // None is a choice, too.
+            // An empty list is a choice too.
             self.url.set(&[(COLUMNS, Some(""))], History::Replace);
         } else {
             self.url.set_list(COLUMNS, &all, History::Replace);
@@ -309,7 +308,7 @@ impl Model {
             .with(|list| filter::suggestions(draft, &list.runs, &keys))
     }
 
-    /// The first key of the filter that there is not, and those that there are; reactive.
+    /// First unknown key of the filter, with all known keys; reactive.
     pub(super) fn unknown_key(self) -> Option<(String, Vec<String>)> {
         let keys = self.keys();
         let unknown = self
@@ -360,7 +359,7 @@ impl Model {
         self.select(&selected);
     }
 
-    /// Selects all runs that pass the filter; if they all are, none.
+    /// Selects all runs that pass the filter, or none if all are selected.
     pub(super) fn toggle_all(self) {
         let ids = self.ids();
         let selected = self.selected.get_untracked();
@@ -390,13 +389,13 @@ impl Model {
         self.select(&[]);
     }
 
-    /// Takes the selected runs out of hiding.
+    /// Removes the hidden mark of the selected runs.
     pub(super) fn unhide_selected(self) {
         let selected = self.selected.get_untracked();
         self.set_hidden(selected, false);
     }
 
-    /// Lists hidden runs, or leaves them out again; only for who looks.
+    /// Lists hidden runs or leaves them out, only in this address.
     pub(super) fn toggle_hidden(self) {
         let shown = (!self.shows_hidden.get_untracked()).then_some("1");
         self.url.set(&[(HIDDEN, shown)], History::Push);
@@ -431,7 +430,7 @@ impl Model {
         })
     }
 
-    /// Moves the cursor by rows, over folders' heads.
+    /// Moves the cursor by rows, skipping the heads of folders.
     pub(super) fn move_cursor(self, by: isize) {
         let ids = self.ids();
         let Some(last) = ids.len().checked_sub(1) else {

@@ -7,7 +7,7 @@ use trainscope_web_kit::components::{IconName, fixed_icon};
 use trainscope_web_kit::i18n::use_i18n;
 use trainscope_web_kit::prelude::*;
 
-/// Words of a run and its note; leads to the panel that changes them.
+/// Tags and note of a run, with a link to the panel that edits them.
 #[component]
 pub(super) fn NoteCell(run: Signal<String>) -> impl IntoView {
     let model = use_model();
@@ -21,7 +21,7 @@ pub(super) fn NoteCell(run: Signal<String>) -> impl IntoView {
     };
     let title = move || {
         notes.with(|notes| match &*notes.note {
-            "" => i18n.texts().runs.add_note.to_owned(),
+            "" => i18n.texts().runs().add_note.to_owned(),
             note => note.to_owned(),
         })
     };
@@ -40,7 +40,7 @@ pub(super) fn NoteCell(run: Signal<String>) -> impl IntoView {
                 <span
                     class="add ink3"
                     role="img"
-                    aria-label=i18n.text(|t| t.runs.add_note)
+                    aria-label=i18n.text(|t| t.runs().add_note)
                     hidden=move || notes.with(|notes| *notes != empty(notes))
                 >
                     {fixed_icon(IconName::Plus, 12)}
@@ -50,7 +50,7 @@ pub(super) fn NoteCell(run: Signal<String>) -> impl IntoView {
     }
 }
 
-/// The same notes without what the cell shows.
+/// The same notes without note and tags.
 fn empty(notes: &RunNotes) -> RunNotes {
     RunNotes {
         note: String::new(),

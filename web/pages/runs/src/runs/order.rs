@@ -1,7 +1,7 @@
-//! In which order rows stand, and under which folders.
+//! Order of the rows, and their folders.
 //!
-//! Values that are not there come last in either direction. NaN is worse than any number: it is the greatest loss and
-//! the least metric, so that sorting by what went wrong finds it first.
+//! Missing values come last in both directions. NaN is worse than any number: it is the maximum of losses and the
+//! minimum of metrics.
 
 use std::cmp::Ordering;
 use std::collections::{HashMap, HashSet};
@@ -25,7 +25,7 @@ pub(super) enum SortKey {
     Metric,
     Updated,
     Duration,
-    /// One that people have chosen; in the address with [`COLUMN`] in front.
+    /// Optional column; in the address with the prefix [`COLUMN`].
     Column(Column),
 }
 
@@ -44,7 +44,7 @@ const KEYS: [(SortKey, &str); 8] = [
 /// Value of an optional column for a run.
 type Cell<'a> = dyn Fn(&Run, &Column) -> Option<HparamValue> + 'a;
 
-/// A column and a direction. In the address: its name, with `-` in front for descending.
+/// A column and a direction. In the address, the name of the column, with a leading `-` for descending.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Sort {
     pub(super) key: SortKey,
@@ -62,7 +62,7 @@ impl Default for Sort {
 }
 
 impl Sort {
-    /// Reads the address; whatever is not of the form is the default.
+    /// Parses the text of [`Self::text`]; invalid text is the default.
     pub(super) fn parse(text: Option<&str>) -> Self {
         let Some(text) = text else {
             return Self::default();
@@ -142,13 +142,13 @@ impl Sort {
     }
 }
 
-/// Seconds from a run's first record to its last; `None` before there are any.
+/// Seconds from a run's first record to its last; `None` without records.
 pub(super) fn duration_secs(run: &Run) -> Option<f64> {
     let secs = run.last_wall_time_secs? - run.first_wall_time_secs?;
     secs.is_finite().then_some(secs)
 }
 
-/// Trainings that write at this moment are equally new, or their rows would change places every second.
+/// Time of the last record. All live runs are equally new, or their rows would swap every second.
 fn updated(run: &Run) -> Option<f64> {
     if run.status == RunStatus::Live {
         Some(f64::INFINITY)
@@ -191,7 +191,7 @@ fn absent_last(a: Option<f64>, b: Option<f64>, descending: bool) -> Ordering {
     }
 }
 
-/// Numbers before words, words as names; NaN is the greatest number.
+/// Order of cells: numbers, with NaN as the maximum, then words in natural order, then missing values.
 fn by_cell(a: Option<HparamValue>, b: Option<HparamValue>, descending: bool) -> Ordering {
     let number = |value: &Option<HparamValue>| match value {
         Some(HparamValue::Number(number)) => Some(*number),
@@ -218,14 +218,14 @@ pub(super) enum Item {
     /// The head of a folder.
     Group(Group),
     Run {
-        /// Its name.
+        /// Name of the run.
         id: String,
         /// `true` for a row below a folder's header, which displays the folder.
         grouped: bool,
     },
 }
 
-/// A folder and what its runs are.
+/// A folder with the numbers of its runs by state.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Group {
     pub(super) folder: String,
@@ -236,8 +236,8 @@ pub(super) struct Group {
     pub(super) folded: bool,
 }
 
-/// Rows in their order. Folders stand in the order of their first run; without `grouped`, or if all runs lie in the
-/// top folder, there are no heads.
+/// Rows in their order. Folders have the order of their first run. Without `grouped`, or if all runs are in the top
+/// folder, there are no heads.
 pub(super) fn arrange(
     mut runs: Vec<&Run>,
     sort: &Sort,
@@ -342,10 +342,10 @@ mod tests {
     #[test]
     fn chosen_columns_sort_numbers_then_words_then_nothing() {
         let with = |id: &str, value: Option<HparamValue>| {
-            let mut own = run(id);
-            own.hparams
+            let mut run = run(id);
+            run.hparams
                 .extend(value.map(|value| ("lr".to_owned(), value)));
-            own
+            run
         };
         let runs = [
             with("none", None),

@@ -1,4 +1,4 @@
-//! The files of a run: what state each is in, where damage begins, and what was counted but not read.
+//! The files of a run: their state, the start of damage, and records that were counted but not read.
 
 use trainscope_api::runs::{File, FileStatus, Run};
 
@@ -9,7 +9,6 @@ use trainscope_web_kit::i18n::{Texts, use_i18n};
 use trainscope_web_kit::prelude::*;
 use trainscope_web_kit::{format, route};
 
-/// The panel of a run's files.
 #[component]
 pub(super) fn FilesPanel(run: String) -> impl IntoView {
     let i18n = use_i18n();
@@ -25,7 +24,7 @@ pub(super) fn FilesPanel(run: String) -> impl IntoView {
             .iter()
             .map(|file| file_card(file, texts))
             .collect_view();
-        let cut = run.files_cut.then_some(texts.panel.files_cut);
+        let cut = run.files_cut.then_some(texts.panel().files_cut);
         Some(view! {
             <ul class="file-list">{files}</ul>
             <p class="small ink3">{cut}</p>
@@ -39,7 +38,7 @@ pub(super) fn FilesPanel(run: String) -> impl IntoView {
         })
     };
     let inside = move || {
-        let states = &i18n.texts().states;
+        let states = i18n.texts().states();
         if !may_exist.get() {
             let title = id.with_value(|id| (states.no_run)(id));
             return view! {
@@ -54,7 +53,7 @@ pub(super) fn FilesPanel(run: String) -> impl IntoView {
             {content}
             <div class="acts" hidden=move || !has_scalars()>
                 <a class="btn primary" href=route::scalars_href(&run, &[], None)>
-                    {i18n.text(|t| t.panel.open_scalars)}
+                    {i18n.text(|t| t.panel().open_scalars)}
                 </a>
             </div>
         }
@@ -71,8 +70,8 @@ pub(super) fn FilesPanel(run: String) -> impl IntoView {
 }
 
 /// State of the files, its consequence, and advice.
-fn verdict(run: &Run, texts: &'static Texts) -> impl IntoView + use<> {
-    let panel = &texts.panel;
+fn verdict(run: &Run, texts: Texts) -> impl IntoView + use<> {
+    let panel = texts.panel();
     let all = run.files.len() as u64;
     let torn = |status| {
         run.files
@@ -97,7 +96,7 @@ fn verdict(run: &Run, texts: &'static Texts) -> impl IntoView + use<> {
             IconName::Gone,
             "ink3",
             panel.gone.to_owned(),
-            texts.states.gone_next,
+            texts.states().gone_next,
         ),
         Files::Truncated(bad) => (
             IconName::Info,
@@ -107,7 +106,7 @@ fn verdict(run: &Run, texts: &'static Texts) -> impl IntoView + use<> {
         ),
         Files::Readable | Files::None => (IconName::Ok, "okc", (panel.all_whole)(all), ""),
     };
-    // A damaged run may have a truncated file as well: both are displayed.
+    // A damaged run can have a truncated file as well; both are displayed.
     let also = (Files::of(run).is_bad() && torn(FileStatus::Truncated) > 0).then(|| {
         let text = (panel.truncated)(torn(FileStatus::Truncated), all);
         view! { <p class="small ink2">{text}</p> }
@@ -129,8 +128,8 @@ fn verdict(run: &Run, texts: &'static Texts) -> impl IntoView + use<> {
     }
 }
 
-fn file_card(file: &File, texts: &'static Texts) -> impl IntoView + use<> {
-    let panel = &texts.panel;
+fn file_card(file: &File, texts: Texts) -> impl IntoView + use<> {
+    let panel = texts.panel();
     let at = || format::count(file.offset.unwrap_or(file.read_bytes));
     let (icon, class, state) = match file.status {
         FileStatus::Live => (IconName::Ok, "okc", panel.live.to_owned()),
@@ -149,7 +148,7 @@ fn file_card(file: &File, texts: &'static Texts) -> impl IntoView + use<> {
     let unread: Vec<String> = file
         .unread
         .iter()
-        .map(|(kind, count)| format!("{} {}", (texts.runs.kind)(kind), format::count(*count)))
+        .map(|(kind, count)| format!("{} {}", (texts.runs().kind)(kind), format::count(*count)))
         .collect();
     let optional = [
         (panel.reason, file.reason.clone()),
@@ -209,8 +208,8 @@ fn file_card(file: &File, texts: &'static Texts) -> impl IntoView + use<> {
     }
 }
 
-/// Bytes of a file that were read, its damaged ranges, and the bytes missing at its end. Damaged ranges are drawn as
-/// one from the first on.
+/// Bytes of a file that were read, its damaged ranges, and the bytes missing at its end. All damaged ranges are drawn
+/// as one, at the start of the first.
 #[component]
 fn ReadBar(file: File) -> impl IntoView {
     let total = (file.len_bytes as f64).max(1.0);

@@ -1,4 +1,4 @@
-//! Instructions for recording: snippets that run unchanged, as the empty page and as a panel.
+//! Instructions for recording: snippets that run unchanged, on the empty page and in a panel.
 
 use leptos::task::spawn_local;
 
@@ -9,7 +9,7 @@ use trainscope_web_kit::live::{Connection, use_live};
 use trainscope_web_kit::prelude::*;
 use trainscope_web_kit::state::use_app_state;
 
-/// A way to record: its tab and its code, where `{dir}` is the watched folder.
+/// Tab and code of a way to record; `{dir}` in the code is the watched folder.
 struct Snippet {
     tab: &'static str,
     code: &'static str,
@@ -108,28 +108,28 @@ pub(super) fn EmptyPage() -> impl IntoView {
     let title = move || {
         let status = state.status.get();
         let dir = status.map_or_else(String::new, |status| status.base_dirs.join(", "));
-        (i18n.texts().record.empty)(&dir)
+        (i18n.texts().record().empty)(&dir)
     };
     view! {
         <section class="card state-page empty-page">
             <h1>{title}</h1>
-            <p>{i18n.text(|t| t.record.empty_next)}</p>
+            <p>{i18n.text(|t| t.record().empty_next)}</p>
             <Snippets />
         </section>
     }
 }
 
-/// The same beside a list that has runs.
+/// The same instructions in a panel, for a list with runs.
 #[component]
 pub(super) fn RecordPanel() -> impl IntoView {
     let i18n = use_i18n();
     let model = use_model();
     view! {
         <RightPanel
-            title=i18n.label(|t| t.record.title)
+            title=i18n.label(|t| t.record().title)
             on_close=move || model.open_panel(None)
         >
-            <p class="small ink2">{i18n.text(|t| t.record.next)}</p>
+            <p class="small ink2">{i18n.text(|t| t.record().next)}</p>
             <Snippets />
         </RightPanel>
     }
@@ -178,7 +178,7 @@ fn Snippets() -> impl IntoView {
         });
     };
     let copy_text = move || {
-        let texts = &i18n.texts().record;
+        let texts = i18n.texts().record();
         if copied.get() {
             texts.copied
         } else {
@@ -201,14 +201,14 @@ fn Snippets() -> impl IntoView {
             <Show when=move || live.connection.get() == Connection::Open>
                 <span class="flex small ink3">
                     <i class="dot live small-dot"></i>
-                    {i18n.text(|t| t.record.watching)}
+                    {i18n.text(|t| t.record().watching)}
                 </span>
             </Show>
         </div>
     }
 }
 
-/// A line of Python with its strings and keywords marked.
+/// A line of code with its strings and keywords marked.
 fn highlighted(line: &str) -> impl IntoView + use<> {
     let parts = line
         .split('"')

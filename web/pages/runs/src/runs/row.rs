@@ -23,7 +23,7 @@ use trainscope_web_kit::route::{self, RunPage};
 use trainscope_web_kit::run_name::short_name;
 use trainscope_web_kit::sessions::use_sessions;
 
-/// Kinds with a column of their own among the data icons: name in the API, icon.
+/// Kinds with a data icon: name in the API, icon.
 const KINDS: [(&str, IconName); 9] = [
     ("scalars", IconName::Scalars),
     ("histograms", IconName::Histograms),
@@ -45,7 +45,7 @@ fn count_of(run: &Run, kind: &str) -> u64 {
     count(kind) + if kind == PROFILE { count("traces") } else { 0 }
 }
 
-/// The head of a folder, with its own summary.
+/// The head of a folder, with a summary of its runs.
 #[component]
 pub(super) fn GroupRow(
     group: Signal<Group>,
@@ -56,7 +56,7 @@ pub(super) fn GroupRow(
     let i18n = use_i18n();
     let part = move |class: &'static str,
                      count: fn(&Group) -> u64,
-                     words: fn(&Texts) -> fn(u64) -> String| {
+                     words: fn(Texts) -> fn(u64) -> String| {
         let count = group.with(count);
         (count > 0).then(|| {
             view! {
@@ -68,7 +68,7 @@ pub(super) fn GroupRow(
     let is_folded = Memo::new(move |_| group.with(|group| group.folded));
     let name = move || {
         group.with(|group| match &*group.folder {
-            "" => i18n.texts().runs.top_folder.to_owned(),
+            "" => i18n.texts().runs().top_folder.to_owned(),
             folder => folder.to_owned(),
         })
     };
@@ -94,12 +94,12 @@ pub(super) fn GroupRow(
                     </span>
                     <b class="med cut">{name}</b>
                     <span class="ink3">
-                        {move || (i18n.texts().runs.runs)(group.with(|group| group.runs))}
-                        {move || part("err", |group| group.errors, |t| t.runs.error_runs)}
-                        {move || part("warn", |group| group.bad, |t| t.runs.damaged_runs)}
+                        {move || (i18n.texts().frame().runs_count)(group.with(|group| group.runs))}
+                        {move || part("err", |group| group.errors, |t| t.runs().error_runs)}
+                        {move || part("warn", |group| group.bad, |t| t.runs().damaged_runs)}
                         {move || {
                             let live = group.with(|group| group.live);
-                            (live > 0).then(|| format!(" · {}", (i18n.texts().runs.live_runs)(live)))
+                            (live > 0).then(|| format!(" · {}", (i18n.texts().runs().live_runs)(live)))
                         }}
                     </span>
                 </button>
@@ -108,10 +108,10 @@ pub(super) fn GroupRow(
     }
 }
 
-/// Run of a row. It changes while scrolling, so that rows are reused instead of created.
+/// Run of a row. It changes while scrolling, which reuses rows instead of creating them.
 #[derive(Clone, Copy)]
 pub(super) struct RowRun {
-    /// Its name.
+    /// Name of the run.
     pub(super) id: Signal<String>,
     /// `true` below a folder's header, which displays the folder.
     pub(super) is_grouped: Signal<bool>,
@@ -138,12 +138,12 @@ pub(super) fn RunRow(shown: RowRun) -> impl IntoView {
     let look: RowLook = expect_context();
     let name = Memo::new(move |_| {
         id.with(|id| match id.as_str() {
-            "." => i18n.texts().runs.base_run.to_owned(),
+            "." => i18n.texts().frame().base_run.to_owned(),
             id if is_grouped.get() => short_name(id).to_owned(),
             id => id.to_owned(),
         })
     });
-    // A name that is cut keeps the end that tells it from its neighbours.
+    // A name that is cut keeps the end that differs from its neighbours.
     let parted = Memo::new(move |_| {
         let name = name.get();
         if text_width(&name) + CHIP <= look.name.get() {
@@ -166,7 +166,7 @@ pub(super) fn RunRow(shown: RowRun) -> impl IntoView {
     let is_hidden =
         Memo::new(move |_| id.with(|id| model.hidden.with(|hidden| hidden.contains(id))));
     let field = move |read: fn(&Run) -> String| move || run.with(|run| run.as_ref().map(read));
-    // A growing run changes a few times a second, and what most of its cells show does not.
+    // A growing run changes a few times per second, but most of its cells do not.
     let kinds = Memo::new(move |_| run.with(|run| run.as_ref().map(|run| run.kinds.clone())));
     let health = Memo::new(move |_| {
         let of = |run: &Run| (run.health.clone(), Files::of(run), run.files.len());
@@ -206,7 +206,7 @@ pub(super) fn RunRow(shown: RowRun) -> impl IntoView {
             <td role="cell" class="c-check">
                 <Check
                     checked=is_selected
-                    label=Signal::derive(move || id.with(|id| (i18n.texts().runs.select_run)(id)))
+                    label=Signal::derive(move || id.with(|id| (i18n.texts().runs().select_run)(id)))
                     on_press=move || id.with_untracked(|id| model.toggle_selected(id))
                 />
             </td>
@@ -222,7 +222,7 @@ pub(super) fn RunRow(shown: RowRun) -> impl IntoView {
                         <span>{move || parted.with(|(_, tail)| tail.clone())}</span>
                     </a>
                     <Show when=move || is_hidden.get()>
-                        <span class="badge">{i18n.text(|t| t.runs.is_hidden)}</span>
+                        <span class="badge">{i18n.text(|t| t.runs().is_hidden)}</span>
                     </Show>
                 </span>
             </td>
@@ -245,14 +245,15 @@ pub(super) fn RunRow(shown: RowRun) -> impl IntoView {
             </td>
             <td role="cell" class="c-curve">
                 <Curve id=id run=run />
-                {move || profile.with(|own| step_parts(own.as_ref()?, i18n.texts()))}
+                {move || profile.with(|profile| step_parts(profile.as_ref()?, i18n.texts()))}
             </td>
             <LastCell
                 class="c-loss num"
                 column="loss"
                 value=Memo::new(move |_| run.with(|run| run.as_ref()?.loss.clone()))
                 instead=move || {
-                    let nanos = profile.with(|own| own.as_ref().map(|own| own.mean_step_nanos.unsigned_abs()));
+                    let nanos = profile
+                        .with(|profile| profile.as_ref().map(|profile| profile.mean_step_nanos.unsigned_abs()));
                     nanos.filter(|nanos| *nanos > 0).map(format::nanos)
                 }
             />
@@ -288,7 +289,7 @@ pub(super) fn RunRow(shown: RowRun) -> impl IntoView {
 
 /// The words of a run's health without its count, for the width of their column.
 pub(super) fn health_words(run: &Run, i18n: I18n) -> String {
-    let texts = &i18n.texts().runs;
+    let texts = i18n.texts().runs();
     let first = run.health.as_ref().and_then(|health| health.first.as_ref());
     match first {
         Some(first) => {
@@ -304,9 +305,9 @@ pub(super) fn health_words(run: &Run, i18n: I18n) -> String {
 }
 
 /// The step of a finding; `None` for a recording without steps, whose findings are about all of it.
-fn at_step(run: &Run, step: i64, texts: &Texts) -> Option<String> {
+fn at_step(run: &Run, step: i64, texts: Texts) -> Option<String> {
     let has_steps = step != 0 || run.last_step.is_some();
-    has_steps.then(|| (texts.runs.at_step)(&format::integer(step)))
+    has_steps.then(|| (texts.runs().at_step)(&format::integer(step)))
 }
 
 /// Kinds with an icon that a run has.
@@ -315,22 +316,22 @@ pub(super) fn shown_kinds(run: &Run) -> impl Iterator<Item = &'static str> + '_ 
     kinds.filter(|kind| count_of(run, kind) > 0)
 }
 
-/// Health of a run: its findings, else the state of its files. Runs of equal health differ only in links, which update
-/// by themselves.
+/// Health of a run: its findings, otherwise the state of its files. Cells of equal health only differ in their links,
+/// which update automatically.
 fn health_cell(id: Signal<String>, run: &Run, i18n: I18n) -> impl IntoView + use<> {
     let texts = i18n.texts();
     let first = run.health.as_ref().and_then(|health| health.first.clone());
     let (Some(first), Some(health)) = (first, &run.health) else {
-        // Files that are not whole say more than that nothing was found in the rest.
+        // Damage of files is more important than a lack of findings in the rest.
         let health = run.health.as_ref();
         let health = health.filter(|_| Files::of(run) == Files::Readable);
         return match health {
             Some(health) => {
                 let (class, icon) = health_icon(health);
                 let text = match health.verdict {
-                    Verdict::NoProblem => texts.runs.healthy,
-                    Verdict::Nothing => texts.runs.unchecked,
-                    _ => texts.runs.in_part,
+                    Verdict::NoProblem => texts.runs().healthy,
+                    Verdict::Nothing => texts.runs().unchecked,
+                    _ => texts.runs().in_part,
                 };
                 let debugger = move || id.with(|id| route::run_href(id, RunPage::Debugger));
                 view! {
@@ -346,7 +347,7 @@ fn health_cell(id: Signal<String>, run: &Run, i18n: I18n) -> impl IntoView + use
     };
     let severity = worst(run).unwrap_or(first.severity);
     let (class, icon) = severity_icon(severity);
-    // A run with notes only shows their number, beside their icon.
+    // A run with only informational findings shows their number next to their icon.
     let count = match health.counts.problems() {
         0 => health.counts.info,
         problems => problems,
@@ -354,7 +355,7 @@ fn health_cell(id: Signal<String>, run: &Run, i18n: I18n) -> impl IntoView + use
     let words = i18n.words(&first.title);
     let at = at_step(run, first.step, texts);
     let title = [
-        Some((texts.frame.hits)(health.counts)),
+        Some((texts.frame().hits)(health.counts)),
         Some(words.clone()),
         Some(first.tensor.clone()),
         at.clone(),
@@ -373,23 +374,27 @@ fn health_cell(id: Signal<String>, run: &Run, i18n: I18n) -> impl IntoView + use
 }
 
 /// State of a run's files, independent of the training's health. Links to the panel of its files.
-fn files_cell(id: Signal<String>, run: &Run, texts: &'static Texts) -> impl IntoView + use<> {
+fn files_cell(id: Signal<String>, run: &Run, texts: Texts) -> impl IntoView + use<> {
     let model = use_model();
     let all = run.files.len() as u64;
     let files = Files::of(run);
     let (class, icon, text) = match files {
-        Files::Damaged(bad) => ("sev warn", IconName::File, (texts.runs.damaged)(bad, all)),
+        Files::Damaged(bad) => ("sev warn", IconName::File, (texts.runs().damaged)(bad, all)),
         Files::Unreadable(bad) => (
             "sev warn",
             IconName::File,
-            (texts.runs.unreadable)(bad, all),
+            (texts.runs().unreadable)(bad, all),
         ),
-        Files::Truncated(bad) => ("sev ink2", IconName::File, (texts.runs.truncated)(bad, all)),
-        Files::Gone => ("sev ink3", IconName::Gone, texts.runs.removed.to_owned()),
-        Files::Readable => ("sev ink3", IconName::File, texts.runs.readable.to_owned()),
-        Files::None => ("sev ink3", IconName::Gone, texts.runs.no_files.to_owned()),
+        Files::Truncated(bad) => (
+            "sev ink2",
+            IconName::File,
+            (texts.runs().truncated)(bad, all),
+        ),
+        Files::Gone => ("sev ink3", IconName::Gone, texts.runs().removed.to_owned()),
+        Files::Readable => ("sev ink3", IconName::File, texts.runs().readable.to_owned()),
+        Files::None => ("sev ink3", IconName::Gone, texts.runs().no_files.to_owned()),
     };
-    let title = format!("{text} · {}", texts.runs.show_files);
+    let title = format!("{text} · {}", texts.runs().show_files);
     view! {
         <a
             class=class
@@ -413,8 +418,8 @@ fn LastCell(
     instead: impl Fn() -> Option<String> + Send + 'static,
 ) -> impl IntoView {
     let text = move || {
-        let own = value.with(|value| value.as_ref().map(|last| format::cell(last.value)));
-        own.or_else(&instead).unwrap_or_else(|| "–".to_owned())
+        let shown = value.with(|value| value.as_ref().map(|last| format::cell(last.value)));
+        shown.or_else(&instead).unwrap_or_else(|| "–".to_owned())
     };
     let is_bad =
         move || value.with(|value| value.as_ref().is_some_and(|last| !last.value.is_finite()));
@@ -455,7 +460,7 @@ fn ColumnCell(run: Memo<Option<Run>>, column: Column) -> impl IntoView {
     }
 }
 
-/// The loss over the run's own steps.
+/// Curve of the loss over the steps of the run.
 #[component]
 fn Curve(id: Signal<String>, run: Memo<Option<Run>>) -> impl IntoView {
     let i18n = use_i18n();
@@ -464,16 +469,16 @@ fn Curve(id: Signal<String>, run: Memo<Option<Run>>) -> impl IntoView {
     let label = move || {
         run.with(|run| {
             let last = run.as_ref()?.loss.as_ref()?;
-            Some((i18n.texts().runs.curve)(
+            Some((i18n.texts().runs().curve)(
                 &last.tag,
                 &format::cell(last.value),
             ))
         })
     };
-    // The picture stays when another run comes into the row; only what differs is set.
+    // The elements stay when the run of the row changes; only attributes that differ are set.
     let spark = Memo::new(move |_| id.with(|id| sparks.get(id)).get());
     let is_there = Memo::new(move |_| spark.with(Option::is_some));
-    let own = move |read: fn(&Spark) -> String| {
+    let attribute = move |read: fn(&Spark) -> String| {
         move || spark.with(|spark| spark.as_deref().map(read).unwrap_or_default())
     };
     let class = move || format!("spark {}", id.with(|id| colours.get(id)).class());
@@ -504,7 +509,7 @@ fn Curve(id: Signal<String>, run: Memo<Option<Run>>) -> impl IntoView {
                     role="img"
                     aria-label=label
                 >
-                    <path class="ln" d=own(|spark| spark.path.clone()) />
+                    <path class="ln" d=attribute(|spark| spark.path.clone()) />
                     {nan}
                     {dot}
                 </svg>
@@ -513,21 +518,21 @@ fn Curve(id: Signal<String>, run: Memo<Option<Run>>) -> impl IntoView {
     }
 }
 
-/// Kinds of data that the list has: a link where a page shows it, otherwise the count.
+/// Icons of the kinds of data in the list: links to the pages that show them, otherwise counts.
 fn data_icons(
     id: Signal<String>,
     run: &Run,
     kinds: &[&str],
-    texts: &'static Texts,
+    texts: Texts,
 ) -> impl IntoView + use<> {
     let icons = KINDS
         .iter()
         .filter(|(kind, _)| kinds.contains(kind))
         .map(|(kind, icon)| {
-            let name = (texts.runs.kind)(kind);
+            let name = (texts.runs().kind)(kind);
             match count_of(run, kind) {
                 0 => view! {
-                    <span class="no" title=(texts.runs.kind_none)(name)>
+                    <span class="no" title=(texts.runs().kind_none)(name)>
                         {fixed_icon(*icon, 14)}
                     </span>
                 }
@@ -547,7 +552,7 @@ fn data_icons(
                     .into_any()
                 }
                 count => view! {
-                    <span class="unshown" title=(texts.runs.kind_count)(name, count)>
+                    <span class="unshown" title=(texts.runs().kind_count)(name, count)>
                         {fixed_icon(*icon, 14)}
                     </span>
                 }

@@ -4,7 +4,7 @@ use trainscope_api::findings::{Counts as HitCounts, Verdict};
 use trainscope_api::runs::{FileStatus, Run, RunStatus};
 use trainscope_format::Severity;
 
-/// The state of a run, and which runs the state buttons leave. Each run is in exactly one state, and may be live.
+/// State of a run, which a state button selects. Each run is in exactly one of [`Only::STATES`], and can be live too.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Only {
     All,
@@ -12,7 +12,7 @@ pub(super) enum Only {
     Errors,
     /// Something may be wrong, and nothing worse.
     Warnings,
-    /// Nothing was found in what could be read, and some of the files could not.
+    /// Nothing was found in the readable part, and some of the files are damaged.
     Damaged,
     /// No problem was found.
     Healthy,
@@ -71,7 +71,7 @@ impl Only {
     }
 }
 
-/// The worst that was found in a run; what is only worth knowing does not count.
+/// Maximum severity of a run's findings; informational ones do not count.
 pub(super) fn worst(run: &Run) -> Option<Severity> {
     let counts = run.health.as_ref()?.counts;
     match counts {
@@ -91,7 +91,6 @@ pub(super) struct Counts {
 }
 
 impl Counts {
-    /// Counts these runs.
     pub(super) fn of<'a>(runs: impl Iterator<Item = &'a Run>) -> Self {
         let mut counts = Self::default();
         for run in runs {
@@ -105,7 +104,7 @@ impl Counts {
         counts
     }
 
-    /// The runs in a state.
+    /// Number of runs in a state.
     pub(super) fn of_state(self, only: Only) -> u64 {
         let counts = Only::STATES.into_iter().zip(self.states);
         counts
@@ -118,22 +117,22 @@ impl Counts {
 /// Damage of a run's files, worst last.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Files {
-    /// Nothing is known of any file.
+    /// No file is known.
     None,
-    /// All were read to their end.
+    /// All files were read to their end.
     Readable,
     /// Number of files that end within a record and have no writer.
     Truncated(u64),
-    /// They were removed.
+    /// The files were removed.
     Gone,
     /// Number of files that cannot be opened.
     Unreadable(u64),
-    /// Number of files with a stretch that cannot be read.
+    /// Number of files with an unreadable range.
     Damaged(u64),
 }
 
 impl Files {
-    /// The worst of a run's files.
+    /// Worst state of a run's files.
     pub(super) fn of(run: &Run) -> Self {
         let count = |status| {
             run.files

@@ -8,7 +8,7 @@ use trainscope_web_kit::i18n::use_i18n;
 use trainscope_web_kit::prelude::*;
 use trainscope_web_kit::route;
 
-/// Names shown in the bar; the others are a number.
+/// Maximum number of names in the bar; the others are a number.
 const NAMES: usize = 5;
 
 /// Selected runs, and the actions on them.
@@ -61,11 +61,11 @@ pub(super) fn SelectionBar() -> impl IntoView {
     view! {
         <Show when=move || { count.get() > 0 }>
             <div class="selbar" role="toolbar" data-part="selection">
-                <b class="med">{move || (i18n.texts().runs.selected)(count.get() as u64)}</b>
+                <b class="med">{move || (i18n.texts().runs().selected)(count.get() as u64)}</b>
                 <span class="small ink3">
                     {move || {
                         let count = out_of_view.get();
-                        (count > 0).then(|| (i18n.texts().runs.selected_hidden)(count))
+                        (count > 0).then(|| (i18n.texts().runs().selected_hidden)(count))
                     }}
                 </span>
                 <span class="flex small ink2 chosen hide-small">{chips}</span>
@@ -75,14 +75,14 @@ pub(super) fn SelectionBar() -> impl IntoView {
                     <ToolButton
                         icon=IconName::Runs
                         class="bare"
-                        label=i18n.label(|t| t.runs.unhide)
+                        label=i18n.label(|t| t.runs().unhide)
                         on_press=move || model.unhide_selected()
                     />
                 </Show>
                 <ToolButton
                     icon=IconName::Hide
                     class="bare"
-                    label=i18n.label(|t| t.runs.hide)
+                    label=i18n.label(|t| t.runs().hide)
                     on_press=move || model.hide_selected()
                 />
                 <a
@@ -90,7 +90,7 @@ pub(super) fn SelectionBar() -> impl IntoView {
                     href=move || model.selected.with(|selected| route::lineage_of_href(selected))
                 >
                     <Icon name=IconName::Lineage size=14 />
-                    {i18n.text(|t| t.lineage.title)}
+                    {i18n.text(|t| t.titles().lineage)}
                 </a>
                 <a
                     class="btn hide-small"
@@ -99,7 +99,7 @@ pub(super) fn SelectionBar() -> impl IntoView {
                         model.together_href()
                     }
                 >
-                    {i18n.text(|t| t.runs.show_scalars)}
+                    {i18n.text(|t| t.runs().show_scalars)}
                     " "
                     <kbd>"s"</kbd>
                 </a>
@@ -111,13 +111,13 @@ pub(super) fn SelectionBar() -> impl IntoView {
                         model.compare_href()
                     }
                 >
-                    {i18n.text(|t| t.compare.compare_selected)}
+                    {i18n.text(|t| t.compare().compare_selected)}
                     " "
                     <kbd>"c"</kbd>
                 </a>
                 <IconButton
                     icon=IconName::Close
-                    label=i18n.label(|t| t.runs.clear)
+                    label=i18n.label(|t| t.runs().clear)
                     on_press=move || model.select(&[])
                 />
             </div>

@@ -1,7 +1,7 @@
-//! The table's rows are used again: one that has left the view shows what comes into it, and the fewest are moved.
+//! Reuse of the table's rows: a row that has left the view shows an item that enters it, with few moves of elements.
 //!
-//! The framework's keyed list puts each row in anew when one goes from the top to the bottom, and the browser then lays
-//! out all of them. Here that list only grows, and the rows are put in order beside it.
+//! The framework's keyed list inserts each row again when one moves from the top to the bottom, and the browser then
+//! lays out all of them. Here the list only grows, and the rows are ordered separately.
 
 use std::collections::{HashMap, HashSet};
 
@@ -13,12 +13,12 @@ use super::order::{Group, Item};
 use trainscope_web_kit::frames::after_paint;
 use trainscope_web_kit::prelude::*;
 
-/// Rows made in one frame at most: forty at once would be a pause that one feels.
+/// Maximum number of rows created in one frame; forty at once would be a noticeable pause.
 const MADE: usize = 14;
-/// Rows that change in one frame at most: those of a screen; what is beyond it can wait for the next.
+/// Maximum number of rows that change in one frame: those of a screen. The rest can wait for the next frame.
 const CHANGED: usize = 24;
 
-/// A row that is there.
+/// A row in the document.
 #[derive(Clone)]
 pub(super) struct Slot {
     /// Index in order of creation.
@@ -38,7 +38,7 @@ pub(super) enum RowContent {
     },
 }
 
-/// The rows that there are, and how many of the wanted ones they show.
+/// Existing rows, and the number of wanted items that they show.
 #[derive(Clone, Copy)]
 pub(super) struct Rows {
     pub(super) slots: RwSignal<Vec<Slot>>,
@@ -46,7 +46,7 @@ pub(super) struct Rows {
 }
 
 impl Rows {
-    /// Rows that follow what is wanted; their elements are the children of `body`, between its first and its last.
+    /// Rows that follow the wanted items. Their elements are the children of `body`, except the first and the last.
     pub(super) fn of(wanted: Memo<Vec<Item>>, body: NodeRef<Tbody>) -> Self {
         let rows = Self {
             slots: RwSignal::new(Vec::new()),
@@ -72,7 +72,7 @@ impl Rows {
             if rows.shown.get_untracked() != shown.len() {
                 rows.shown.set(shown.len());
             }
-            // Once the new ones are there, before anything is painted.
+            // After the new rows are in the document, before the next paint.
             spawn_local(async move {
                 leptos::task::tick().await;
                 let Some(Some(body)) = body.try_get_untracked() else {
@@ -85,7 +85,7 @@ impl Rows {
     }
 }
 
-/// All rows, and in which order their elements stand.
+/// All rows, and the order of their elements.
 #[derive(Default)]
 struct Slots {
     slots: Vec<Slot>,
@@ -93,7 +93,7 @@ struct Slots {
 }
 
 impl Slots {
-    /// Gives what is wanted its rows; those of them that could be given one in this frame, from the first on.
+    /// Assigns rows to the wanted items. Returns the rows of the first items, up to the limits of one frame.
     fn fill(&mut self, wanted: &[Item]) -> Vec<usize> {
         let places = self.places(wanted);
         let mut changed = 0;
@@ -120,14 +120,14 @@ impl Slots {
         shown
     }
 
-    /// Assigns a row to each item: its previous one, a free one of the same kind, or a new one, of which there are at
-    /// most [`MADE`]. Later items get none.
+    /// Assigns a row to each item: its previous one, a free one of the same kind, or one of at most [`MADE`] new ones.
+    /// Later items do not get a row.
     fn places(&self, wanted: &[Item]) -> Vec<usize> {
-        let own: HashMap<(bool, String), usize> =
+        let current: HashMap<(bool, String), usize> =
             self.slots.iter().map(Slot::key).zip(0..).collect();
-        let own = |item: &Item| own.get(&key(item)).copied();
-        let stays: HashSet<usize> = wanted.iter().filter_map(own).collect();
-        // In the order in which they stand, so that few have to be moved.
+        let current = |item: &Item| current.get(&key(item)).copied();
+        let stays: HashSet<usize> = wanted.iter().filter_map(current).collect();
+        // In the order of their elements, which keeps the number of moves low.
         let free = self.order.iter().filter(|place| !stays.contains(*place));
         let (groups, runs): (Vec<usize>, Vec<usize>) =
             free.partition(|&&place| self.slots[place].is_group());
@@ -139,7 +139,7 @@ impl Slots {
                 Item::Group(_) => &mut groups,
                 Item::Run { .. } => &mut runs,
             };
-            match own(item).or_else(|| free.next()).or_else(|| new.next()) {
+            match current(item).or_else(|| free.next()).or_else(|| new.next()) {
                 Some(place) => places.push(place),
                 None => break,
             }
@@ -157,7 +157,7 @@ impl Slots {
             elements[number].clone_from(&next);
         }
         let is_whole = next.is_some_and(|last| last.next_element_sibling().is_some());
-        // Some are not there yet; when they are, this is done again.
+        // Some elements are not in the document yet. Their arrival repeats this.
         if !is_whole {
             return;
         }
@@ -166,7 +166,7 @@ impl Slots {
             let (Some(element), Some(behind)) = (&elements[number], behind) else {
                 continue;
             };
-            // It fails if the browser does not know the element, and then there is nothing to order.
+            // Fails if the element is not in the document; then there is nothing to order.
             body.insert_before(element, behind.next_sibling().as_ref())
                 .ok();
         }
@@ -208,15 +208,15 @@ impl Slot {
     /// Shows an item of its kind.
     fn show(&self, item: &Item) {
         match (&self.shows, item) {
-            (RowContent::Group(own), Item::Group(group)) => set(own, group.clone()),
+            (RowContent::Group(signal), Item::Group(group)) => set(signal, group.clone()),
             (
                 RowContent::Run {
-                    id: own,
+                    id: signal,
                     is_grouped,
                 },
                 Item::Run { id, grouped },
             ) => {
-                set(own, id.clone());
+                set(signal, id.clone());
                 set(is_grouped, *grouped);
             }
             _ => {}
@@ -231,15 +231,15 @@ fn key(item: &Item) -> (bool, String) {
     }
 }
 
-/// Tells those who look only of what is new.
+/// Sets a signal only if the value differs, to avoid updates without a change.
 fn set<T: PartialEq + Send + Sync + 'static>(signal: &ArcRwSignal<T>, value: T) {
     if signal.with_untracked(|before| *before != value) {
         signal.set(value);
     }
 }
 
-/// Brings `shown` into their order with the fewest moves: each of a row behind another, or to the top. What is not
-/// shown may stand anywhere.
+/// Brings `shown` into order with the minimum number of moves. Each move puts a row after another one, or to the top.
+/// Other rows can be anywhere.
 fn moves(order: &mut Vec<usize>, shown: &[usize]) -> Vec<(usize, Option<usize>)> {
     let places: HashMap<usize, usize> = order.iter().copied().zip(0..).collect();
     let standing: Vec<usize> = shown
@@ -262,7 +262,7 @@ fn moves(order: &mut Vec<usize>, shown: &[usize]) -> Vec<(usize, Option<usize>)>
 
 /// Flags of the numbers in a longest increasing subsequence.
 fn longest_rise(numbers: &[usize]) -> Vec<bool> {
-    // To how many it is the last, and which one is before it.
+    // Length of the longest rise that ends at each number, and the number before it.
     let mut rises: Vec<(usize, Option<usize>)> = Vec::with_capacity(numbers.len());
     for (at, number) in numbers.iter().enumerate() {
         let lower = (0..at).filter(|&before| numbers[before] < *number);
@@ -302,7 +302,7 @@ mod tests {
         seen.map(|slot| slot.key().1).collect()
     }
 
-    /// Frame by frame until all are shown; how many each frame shows.
+    /// Fills rows frame by frame until all are shown. Returns the number of shown rows after each frame.
     fn frames(slots: &mut Slots, wanted: &[Item]) -> Vec<usize> {
         let mut counts = Vec::new();
         while counts.last() != Some(&wanted.len()) {
@@ -319,19 +319,19 @@ mod tests {
         let mut slots = Slots::default();
         assert_eq!(frames(&mut slots, &wanted), [MADE, 2 * MADE, 40]);
 
-        // Another order moves the rows that there are.
-        let own =
-            |slots: &Slots, name: &str| slots.slots.iter().position(|own| own.key().1 == name);
-        let before = own(&slots, "run7");
+        // Another order moves the existing rows.
+        let place_of =
+            |slots: &Slots, name: &str| slots.slots.iter().position(|slot| slot.key().1 == name);
+        let before = place_of(&slots, "run7");
         let turned: Vec<Item> = wanted.iter().rev().cloned().collect();
         assert_eq!(frames(&mut slots, &turned), [40]);
-        assert_eq!(own(&slots, "run7"), before);
+        assert_eq!(place_of(&slots, "run7"), before);
 
-        // A filter leaves some and lets others come, in rows that were there; a folder's head is a row of its own kind.
+        // A filter keeps some items and adds others in existing rows. A folder's head needs a new row of its kind.
         let mut few = runs([7, 90, 91]);
         few.insert(0, Item::Group(Group::default()));
         assert_eq!(frames(&mut slots, &few), [4]);
-        assert_eq!((own(&slots, "run7"), slots.slots.len()), (before, 41));
+        assert_eq!((place_of(&slots, "run7"), slots.slots.len()), (before, 41));
         frames(&mut slots, &wanted);
         assert_eq!(slots.slots.len(), 41);
         let others = runs(100..140);

@@ -1,20 +1,20 @@
-//! The small curve in a row: drawn over the run's own steps on its own scale, with a cross where it stops being a
-//! number.
+//! The small curve in a row, over the steps of its run and with its scale. A cross marks the first NaN.
 
 use std::fmt::Write as _;
 
 use trainscope_api::scalars::{NonFiniteClass, Series};
 
-/// Size in pixels.
+/// Width, CSS pixels.
 pub(super) const WIDTH: f64 = 76.0;
+/// Height, CSS pixels.
 pub(super) const HEIGHT: f64 = 20.0;
-/// Points to ask for: one a pixel.
+/// Requested points: one per pixel.
 pub(super) const POINTS: usize = 76;
-/// Share of the highest magnitude below which differences are noise, and the curve is drawn flat.
+/// Fraction of the maximum magnitude. Smaller differences are noise, and the curve is flat.
 const FLAT: f64 = 0.05;
 /// Weight of the past in the smoothed curve.
 const SMOOTHING: f64 = 0.6;
-/// Curves shorter than this are drawn as they are.
+/// Minimum number of points of a smoothed curve.
 const SMOOTHED_FROM: usize = 30;
 
 /// A curve ready to be drawn.
@@ -81,7 +81,7 @@ impl Spark {
     }
 }
 
-/// Debiased exponential mean; what is not finite stays as it is and leaves the mean alone.
+/// Debiased exponential mean. Values that are not finite stay unchanged and do not count.
 fn smoothed(values: &[f64]) -> Vec<f64> {
     if values.len() < SMOOTHED_FROM {
         return values.to_vec();

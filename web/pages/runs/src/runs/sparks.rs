@@ -12,16 +12,16 @@ use trainscope_web_kit::prelude::*;
 use trainscope_web_kit::state::{AppState, use_app_state};
 use trainscope_web_kit::{client, format};
 
-/// Curves of growing runs are asked for at most this often.
+/// Minimum pause between requests for curves of growing runs.
 const PAUSE_MILLIS: f64 = 1_500.0;
 
-/// A curve and how far its run was when it was asked for.
+/// A curve, with the state of its run at the time of the request.
 #[derive(Clone, Default)]
 struct SparkEntry {
-    /// Not in the arena: it outlives the row that asks first.
+    /// Not in the arena, since it outlives the row that requests it first.
     spark: ArcRwSignal<Option<Arc<Spark>>>,
     at: Option<Stamp>,
-    /// When it was asked for, in milliseconds since 1970.
+    /// Time of the request, milliseconds since 1970.
     asked_millis: f64,
 }
 
@@ -34,7 +34,7 @@ struct Stamp {
     last_step: i64,
 }
 
-/// The curves of this page. `Copy`: take it with [`use_sparks`].
+/// The curves of this page; [`use_sparks`] returns a copy.
 #[derive(Clone, Copy)]
 pub(super) struct Sparks {
     state: AppState,
@@ -44,7 +44,6 @@ pub(super) struct Sparks {
     asked: RwSignal<bool>,
 }
 
-/// The curves of this page.
 pub(super) fn use_sparks() -> Sparks {
     expect_context()
 }
@@ -67,7 +66,7 @@ impl Sparks {
         });
     }
 
-    /// Says which rows are in view.
+    /// Sets the runs in view.
     pub(super) fn show(self, runs: Vec<String>) {
         self.in_view.set(runs);
     }
@@ -87,8 +86,8 @@ impl Sparks {
         })
     }
 
-    /// Asks for all curves in view that are missing or old. One request at a time: what has changed meanwhile is asked
-    /// for when it is done.
+    /// Requests all curves in view that are missing or old. There is one request at a time; its end
+    /// requests later changes.
     fn ask(self) {
         let now = format::now_millis();
         let wanted: Vec<(Run, Stamp)> = self.in_view.with_untracked(|ids| {
@@ -122,7 +121,7 @@ impl Sparks {
         self.asked.set(true);
         spawn_local(async move {
             let answer = client::scalars_many(&request).await;
-            // The page may have been left.
+            // The page can be closed by now.
             if self.asked.try_get_untracked().is_none() {
                 return;
             }

@@ -13,13 +13,12 @@ use trainscope_web_kit::prelude::*;
 use trainscope_web_kit::query::Load;
 use trainscope_web_kit::state::use_app_state;
 
-/// Notes of the server that are shown at once.
+/// Maximum number of notes shown at once.
 const NOTES: usize = 3;
 
-/// State of the page.
 #[derive(Clone, PartialEq)]
 enum PageState {
-    /// Nothing has arrived yet; shown as an empty card, so that a fast answer does not flicker.
+    /// Nothing has arrived yet. An empty card avoids flicker before a fast answer.
     First,
     /// The server reads a cold start and has no run yet.
     Reading,
@@ -29,7 +28,6 @@ enum PageState {
     Failed(ClientError),
 }
 
-/// The content of the page.
 #[component]
 pub(super) fn Content() -> impl IntoView {
     let model = use_model();
@@ -57,7 +55,7 @@ pub(super) fn Content() -> impl IntoView {
         let ingest = live.ingest.get().unwrap_or_default();
         let read = format::bytes(ingest.bytes);
         let total = format::bytes(ingest.total_bytes);
-        (i18n.texts().frame.reading)(&read, &total, ingest.files)
+        (i18n.texts().frame().reading)(&read, &total, ingest.files)
     };
     let share = move || {
         let ingest = live.ingest.get().unwrap_or_default();
@@ -71,8 +69,8 @@ pub(super) fn Content() -> impl IntoView {
         PageState::Reading => view! {
             <StatePage
                 icon=IconName::Clock
-                title=i18n.label(|t| t.states.loading)
-                next=i18n.label(|t| t.states.loading_next)
+                title=i18n.label(|t| t.states().loading)
+                next=i18n.label(|t| t.states().loading_next)
             >
                 <div class="track">
                     <i class="read" style:width=share></i>
@@ -84,16 +82,16 @@ pub(super) fn Content() -> impl IntoView {
         PageState::NothingMatches => view! {
             <Note
                 icon=IconName::Filter
-                title=i18n.label(|t| t.runs.nothing_matches)
+                title=i18n.label(|t| t.runs().nothing_matches)
                 next=Signal::derive(move || {
                     let unknown = model.unknown_key();
                     unknown.map_or_else(String::new, |(key, keys)| {
-                        (i18n.texts().runs.no_key)(&key, &keys.join(", "))
+                        (i18n.texts().runs().no_key)(&key, &keys.join(", "))
                     })
                 })
             >
                 <button type="button" class="link" on:click=move |_| model.clear_filters()>
-                    {i18n.text(|t| t.runs.clear_filter)}
+                    {i18n.text(|t| t.runs().clear_filter)}
                 </button>
             </Note>
         }
@@ -102,14 +100,14 @@ pub(super) fn Content() -> impl IntoView {
     }
 }
 
-/// There is no list of runs, and this is why.
+/// Reason for the missing list of runs, with a button to try again.
 #[component]
 fn FailedPage(error: ClientError) -> impl IntoView {
     let i18n = use_i18n();
     let live = use_live();
     let unreachable = error == ClientError::Unreachable;
     let title = Signal::derive(move || {
-        let states = &i18n.texts().states;
+        let states = i18n.texts().states();
         if unreachable {
             states.unreachable.to_owned()
         } else {
@@ -117,7 +115,7 @@ fn FailedPage(error: ClientError) -> impl IntoView {
         }
     });
     let next = Signal::derive(move || {
-        let states = &i18n.texts().states;
+        let states = i18n.texts().states();
         match &error {
             ClientError::Unreachable => states.unreachable_next.to_owned(),
             ClientError::Refused(reason) => reason.message.clone(),
@@ -135,7 +133,7 @@ fn FailedPage(error: ClientError) -> impl IntoView {
                         live.list_version.update(|version| *version += 1);
                     }
                 >
-                    {i18n.text(|t| t.states.try_now)}
+                    {i18n.text(|t| t.states().try_now)}
                 </button>
             </div>
         </StatePage>
@@ -166,7 +164,7 @@ pub(super) fn ServerNotes() -> impl IntoView {
     }
 }
 
-/// Notes of runs that do not exist, with the offer to move them to a run of a similar name.
+/// Notes of runs that do not exist, with the offer to move them to a run with a similar name.
 #[component]
 pub(super) fn StrayNotes() -> impl IntoView {
     let notebook = use_notebook();
@@ -179,7 +177,7 @@ pub(super) fn StrayNotes() -> impl IntoView {
                 let texts = i18n.texts();
                 let (from, gone) = (stray.run.clone(), stray.run.clone());
                 let offer = stray.similar.map(|to| {
-                    let label = (texts.runs.move_notes)(&to);
+                    let label = (texts.runs().move_notes)(&to);
                     view! {
                         <button
                             type="button"
@@ -193,8 +191,8 @@ pub(super) fn StrayNotes() -> impl IntoView {
                 view! {
                     <Note
                         icon=IconName::Tag
-                        title=(texts.runs.stray_notes)(&stray.run)
-                        next=texts.runs.stray_next
+                        title=(texts.runs().stray_notes)(&stray.run)
+                        next=texts.runs().stray_next
                     >
                         {offer}
                         <button
@@ -202,7 +200,7 @@ pub(super) fn StrayNotes() -> impl IntoView {
                             class="link"
                             on:click=move |_| notebook.move_notes(&gone, None)
                         >
-                            {texts.runs.delete_notes}
+                            {texts.runs().delete_notes}
                         </button>
                     </Note>
                 }

@@ -1,11 +1,11 @@
-//! The list under the filter: keys and values that the word under the caret may become.
+//! The list under the filter: keys and values that complete the last word.
 
 use std::sync::Arc;
 
 use trainscope_web_kit::i18n::use_i18n;
 use trainscope_web_kit::prelude::*;
 
-/// The row above or below one of `rows`; from none, the first or the last; past either end, none.
+/// Row above or below a row, out of `rows`. Without a row, the first or the last; `None` past either end.
 pub(super) fn next_row(row: Option<usize>, rows: usize, is_down: bool) -> Option<usize> {
     match (row, is_down) {
         (None, true) => (rows > 0).then_some(0),
@@ -15,11 +15,11 @@ pub(super) fn next_row(row: Option<usize>, rows: usize, is_down: bool) -> Option
     }
 }
 
-/// The suggestions, if there are any.
+/// The suggestions; hidden if the list is empty.
 #[component]
 pub(super) fn Suggestions(
     suggested: Memo<Arc<Vec<String>>>,
-    /// The row that the arrow keys have come to.
+    /// Row that the arrow keys have chosen.
     chosen: RwSignal<Option<usize>>,
     /// Puts a suggestion into the field.
     take: UnsyncCallback<String>,
@@ -56,7 +56,7 @@ pub(super) fn Suggestions(
                     class="hits"
                     role="listbox"
                     id="filter-suggestions"
-                    aria-label=i18n.text(|t| t.runs.suggestions)
+                    aria-label=i18n.text(|t| t.runs().suggestions)
                 >
                     {rows}
                 </ul>

@@ -1,6 +1,6 @@
-//! The table: sticky heads, only the rows in view.
+//! The table, with sticky heads and only the rows in view.
 //!
-//! Rows are laid out as grids, because the columns that fit depend on the card; the roles say that it is a table.
+//! Rows are laid out as grids, because the columns that fit depend on the card. The ARIA roles make it a table.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
@@ -22,11 +22,13 @@ use trainscope_web_kit::prelude::*;
 use trainscope_web_kit::run_name::short_name;
 use trainscope_web_kit::state::use_runs;
 
-/// Room for the sign of the direction beside a head.
+/// Width of the sign of the direction next to a head, CSS pixels.
 const SORT_SIGN: f64 = 14.0;
-/// Heights of the table's head, of a folder's head and of a run, in pixels; the last is `--row`.
+/// Height of the table's head, CSS pixels.
 const HEAD: f64 = 28.0;
+/// Height of a folder's head, CSS pixels.
 const GROUP: f64 = 26.0;
+/// Height of a run, CSS pixels: `--row`.
 const RUN: f64 = 32.0;
 
 /// The card with the table and the bar of the selection.
@@ -98,7 +100,7 @@ pub(super) fn RunsTable() -> impl IntoView {
                     style:min-width=move || format!("{:.0}px", layout.with(|layout| layout.width))
                     class=move || format!("runs{}", layout.with(|layout| layout.class.clone()))
                     role="table"
-                    aria-label=i18n.text(|t| t.frame.runs)
+                    aria-label=i18n.text(|t| t.titles().runs)
                     aria-rowcount=move || model.items.with(|items| (items.len() + 1).to_string())
                 >
                     <thead role="rowgroup">
@@ -108,7 +110,7 @@ pub(super) fn RunsTable() -> impl IntoView {
                                     checked=all
                                     some=some
                                     label=Signal::derive(move || {
-                                        i18n.texts().runs.select_all.to_owned()
+                                        i18n.texts().runs().select_all.to_owned()
                                     })
                                     on_press=move || model.toggle_all()
                                 />
@@ -117,25 +119,25 @@ pub(super) fn RunsTable() -> impl IntoView {
                                 class="c-name"
                                 column="name"
                                 key=SortKey::Name
-                                label=move || i18n.texts().runs.name.to_owned()
+                                label=move || i18n.texts().runs().name.to_owned()
                             />
                             <Head
                                 class="c-files"
                                 column="files"
                                 key=SortKey::Files
-                                label=move || i18n.texts().runs.files.to_owned()
+                                label=move || i18n.texts().runs().files.to_owned()
                             />
                             <Head
                                 class="c-status"
                                 column="status"
                                 key=SortKey::Status
-                                label=move || i18n.texts().runs.status.to_owned()
+                                label=move || i18n.texts().runs().status.to_owned()
                             />
                             <Head
                                 class="c-steps num"
                                 column="steps"
                                 key=SortKey::Steps
-                                label=move || i18n.texts().runs.steps.to_owned()
+                                label=move || i18n.texts().runs().steps.to_owned()
                             />
                             <th
                                 class="c-curve"
@@ -144,14 +146,14 @@ pub(super) fn RunsTable() -> impl IntoView {
                             >
                                 {move || {
                                     runs.with(|list| common_tag(list, |run| run.loss.as_ref()))
-                                        .unwrap_or_else(|| i18n.texts().runs.loss.to_owned())
+                                        .unwrap_or_else(|| i18n.texts().runs().loss.to_owned())
                                 }}
                             </th>
                             <Head
                                 class="c-loss num"
                                 column="loss"
                                 key=SortKey::Loss
-                                label=move || i18n.texts().runs.last.to_owned()
+                                label=move || i18n.texts().runs().last.to_owned()
                             />
                             <Head
                                 class="c-metric num"
@@ -160,7 +162,7 @@ pub(super) fn RunsTable() -> impl IntoView {
                                 title=Signal::derive(move || tags_of(runs, |run| run.metric.as_ref()))
                                 label=move || {
                                     runs.with(|list| common_tag(list, |run| run.metric.as_ref()))
-                                        .unwrap_or_else(|| i18n.texts().runs.metric.to_owned())
+                                        .unwrap_or_else(|| i18n.texts().runs().metric.to_owned())
                                 }
                             />
                             {move || {
@@ -171,19 +173,19 @@ pub(super) fn RunsTable() -> impl IntoView {
                                 class="c-updated num"
                                 column="updated"
                                 key=SortKey::Updated
-                                label=move || i18n.texts().runs.updated.to_owned()
+                                label=move || i18n.texts().runs().updated.to_owned()
                             />
                             <Head
                                 class="c-duration num"
                                 column="duration"
                                 key=SortKey::Duration
-                                label=move || i18n.texts().runs.duration.to_owned()
+                                label=move || i18n.texts().runs().duration.to_owned()
                             />
                             <th class="c-data" role="columnheader">
-                                {i18n.text(|t| t.runs.data)}
+                                {i18n.text(|t| t.runs().data)}
                             </th>
                             <th class="c-note" role="columnheader">
-                                {i18n.text(|t| t.runs.note_label)}
+                                {i18n.text(|t| t.runs().note_label)}
                             </th>
                         </tr>
                     </thead>
@@ -221,11 +223,11 @@ pub(super) fn RunsTable() -> impl IntoView {
     }
 }
 
-/// Rows whose contents decide how wide columns are.
+/// Maximum number of rows whose contents determine the widths of columns.
 const MEASURED: usize = 500;
-/// Data that the rows of the list need; reactive.
+/// Space that the rows of the list need; reactive.
 fn needs(model: &Model, i18n: I18n) -> Needs {
-    let texts = &i18n.texts().runs;
+    let texts = i18n.texts().runs();
     let columns = model.columns.get();
     let mut needs = Needs {
         metric: text_width(texts.metric),
@@ -286,7 +288,7 @@ fn needs(model: &Model, i18n: I18n) -> Needs {
     needs
 }
 
-/// A head that sorts. The text is a button, so that it works by keyboard.
+/// A head that sorts. The text is a button, which also works by keyboard.
 #[component]
 fn Head(
     class: &'static str,
@@ -294,7 +296,7 @@ fn Head(
     column: &'static str,
     key: SortKey,
     label: impl Fn() -> String + Copy + Send + Sync + 'static,
-    /// More than the label says.
+    /// Title in place of the label.
     #[prop(optional, into)]
     title: Option<Signal<String>>,
 ) -> impl IntoView {
@@ -307,25 +309,26 @@ fn Head(
         None => label(),
     };
     let key = StoredValue::new(key);
-    let own = move || Some(model.sort.get()).filter(|sort| key.with_value(|key| sort.key == *key));
+    let active =
+        move || Some(model.sort.get()).filter(|sort| key.with_value(|key| sort.key == *key));
     view! {
         <th
             class=class
             data-column=column
             role="columnheader"
             aria-sort=move || {
-                own().map(|sort| if sort.descending { "descending" } else { "ascending" })
+                active().map(|sort| if sort.descending { "descending" } else { "ascending" })
             }
         >
             <button
                 type="button"
                 class="head-button"
-                class:sort=move || own().is_some()
+                class:sort=move || active().is_some()
                 title=title
                 on:click=move |_| key.with_value(|key| model.press_sort(key))
             >
                 <span class="cut">{label}</span>
-                {move || own().map(|sort| if sort.descending { " ↓" } else { " ↑" })}
+                {move || active().map(|sort| if sort.descending { " ↓" } else { " ↑" })}
             </button>
         </th>
     }
@@ -350,14 +353,14 @@ fn Spacer(height: Signal<f64>) -> impl IntoView {
     }
 }
 
-/// The tag that all runs agree on, if they do.
+/// Tag that all runs share, if any.
 fn common_tag(list: &RunList, value: fn(&Run) -> Option<&LastValue>) -> Option<String> {
     let mut tags = list.runs.iter().filter_map(|run| Some(&value(run)?.tag));
     let first = tags.next()?;
     tags.all(|tag| tag == first).then(|| first.clone())
 }
 
-/// The tags that a column shows, with the number of runs of each.
+/// Tags of a column, with the number of runs of each.
 fn tags_of(runs: Signal<Arc<RunList>>, last: fn(&Run) -> Option<&LastValue>) -> String {
     let mut counts = BTreeMap::<String, u64>::new();
     runs.with(|list| {
@@ -371,7 +374,7 @@ fn tags_of(runs: Signal<Arc<RunList>>, last: fn(&Run) -> Option<&LastValue>) -> 
     counts.collect::<Vec<_>>().join(", ")
 }
 
-/// Scrolls the row into view that the keys have moved to.
+/// Scrolls the row of the cursor into view.
 fn reveal_cursor(list: RowList) {
     let model = use_model();
     Effect::new(move || {

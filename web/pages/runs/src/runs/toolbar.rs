@@ -1,4 +1,4 @@
-//! The toolbar of the list: filter, state buttons, grouping, hidden runs, how to record.
+//! The toolbar of the list: filter, state buttons, grouping, hidden runs, instructions for recording.
 
 use std::sync::Arc;
 
@@ -13,7 +13,6 @@ use trainscope_web_kit::format;
 use trainscope_web_kit::i18n::use_i18n;
 use trainscope_web_kit::prelude::*;
 
-/// The toolbar over the table.
 #[component]
 pub(super) fn Toolbar() -> impl IntoView {
     let model = use_model();
@@ -42,10 +41,10 @@ pub(super) fn Toolbar() -> impl IntoView {
                     aria-pressed=move || model.shows_hidden.get().to_string()
                     on:click=move |_| model.toggle_hidden()
                 >
-                    {move || (i18n.texts().runs.hidden)(hidden.get())}
+                    {move || (i18n.texts().runs().hidden)(hidden.get())}
                     <span class="link">
                         {move || {
-                            let texts = &i18n.texts().runs;
+                            let texts = i18n.texts().runs();
                             if model.shows_hidden.get() { texts.hide } else { texts.show }
                         }}
                     </span>
@@ -56,14 +55,14 @@ pub(super) fn Toolbar() -> impl IntoView {
                 icon=IconName::Folder
                 class="bare hide-narrow"
                 pressed=model.grouped
-                label=i18n.label(|t| t.runs.grouped)
+                label=i18n.label(|t| t.runs().grouped)
                 on_press=move || model.toggle_grouped()
             />
             <ToolButton
                 icon=IconName::Columns
                 class="bare hide-narrow"
                 pressed=columns_open
-                label=i18n.label(|t| t.runs.columns)
+                label=i18n.label(|t| t.runs().columns)
                 on_press=move || {
                     let panel = SidePanel::Columns;
                     model.open_panel((!columns_open.get_untracked()).then_some(&panel));
@@ -73,7 +72,7 @@ pub(super) fn Toolbar() -> impl IntoView {
                 icon=IconName::Plus
                 class="how-to"
                 pressed=record_open
-                label=i18n.label(|t| t.runs.how_to_record)
+                label=i18n.label(|t| t.runs().how_to_record)
                 on_press=move || {
                     let panel = SidePanel::Record;
                     model.open_panel((!record_open.get_untracked()).then_some(&panel));
@@ -83,7 +82,7 @@ pub(super) fn Toolbar() -> impl IntoView {
     }
 }
 
-/// The filter: whole `key:value` terms become chips as soon as a space follows them.
+/// The filter: whole `key:value` terms become chips once a space follows them.
 #[component]
 fn FilterField() -> impl IntoView {
     let model = use_model();
@@ -145,7 +144,7 @@ fn FilterField() -> impl IntoView {
         let text = event_target_value(&event);
         let ended = text.ends_with(' ');
         chosen.set(None);
-        // Nothing is suggested over the table to a field that was emptied.
+        // An emptied field does not cover the table with suggestions.
         is_open.set(!text.is_empty());
         draft.set(text);
         if ended {
@@ -182,7 +181,7 @@ fn FilterField() -> impl IntoView {
         }
         "Escape" => {
             if let Some(input) = input.get_untracked() {
-                // Nothing to do if it had no focus.
+                // Nothing to do if the field does not have the focus.
                 let _ignored = input.blur();
             }
             event.prevent_default();
@@ -196,7 +195,7 @@ fn FilterField() -> impl IntoView {
             .enumerate()
             .map(|(position, term)| {
                 let (key, value) = term.split_once(':').unwrap_or(("", &term));
-                let label = (i18n.texts().runs.remove_term)(&term);
+                let label = (i18n.texts().runs().remove_term)(&term);
                 view! {
                     <span class="tok">
                         <b>{format!("{key}:")}</b>
@@ -226,9 +225,9 @@ fn FilterField() -> impl IntoView {
                 spellcheck="false"
                 node_ref=input
                 placeholder=move || {
-                    chips.with(Vec::is_empty).then(|| i18n.texts().runs.filter_placeholder)
+                    chips.with(Vec::is_empty).then(|| i18n.texts().runs().filter_placeholder)
                 }
-                aria-label=i18n.text(|t| t.runs.filter)
+                aria-label=i18n.text(|t| t.runs().filter)
                 prop:value=move || draft.get()
                 on:input=on_input
                 on:keydown=on_keydown
@@ -248,7 +247,7 @@ fn FilterField() -> impl IntoView {
     }
 }
 
-/// All, and by what is wrong with them: each with its count.
+/// Buttons for all runs and for the states, each with a count.
 #[component]
 fn StateButtons() -> impl IntoView {
     let model = use_model();
@@ -260,11 +259,11 @@ fn StateButtons() -> impl IntoView {
             Only::Warnings => ("warn", IconName::Warning),
             Only::Damaged => ("ink2", IconName::File),
             Only::Healthy => ("okc", IconName::Ok),
-            // As in the rows of these runs.
+            // The same icon as in the rows of these runs.
             _ => ("ink3", IconName::Info),
         };
         let title = move || {
-            let texts = &i18n.texts().runs;
+            let texts = i18n.texts().runs();
             match only {
                 Only::Errors => texts.only_errors,
                 Only::Warnings => texts.only_warnings,
@@ -290,21 +289,21 @@ fn StateButtons() -> impl IntoView {
         }
     };
     view! {
-        <div class="seg" role="group" aria-label=i18n.text(|t| t.runs.state)>
+        <div class="seg" role="group" aria-label=i18n.text(|t| t.runs().state)>
             <button
                 type="button"
                 aria-pressed=move || pressed(Only::All)
                 on:click=move |_| model.press_only(Only::All)
             >
-                {move || (i18n.texts().runs.all)(model.counts.get().all)}
+                {move || (i18n.texts().runs().all)(model.counts.get().all)}
             </button>
             {Only::STATES.map(button)}
             <button
                 type="button"
-                title=i18n.text(|t| t.runs.only_live)
+                title=i18n.text(|t| t.runs().only_live)
                 aria-label=move || {
                     let live = format::count(model.counts.get().live);
-                    format!("{}: {live}", i18n.texts().runs.only_live)
+                    format!("{}: {live}", i18n.texts().runs().only_live)
                 }
                 aria-pressed=move || pressed(Only::Live)
                 on:click=move |_| model.press_only(Only::Live)

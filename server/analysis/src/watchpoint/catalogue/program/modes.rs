@@ -81,9 +81,9 @@ pub(crate) static WAITS_FOR_DEVICE: Condition = Condition {
     en: Prose {
         says: "forward pass waits for device",
         checks: "A line of the forward pass or of the loss asks for a value of a tensor on a device (item, tolist, cpu, numpy, an if \
-         over it) at 90 % of at least 3 looked-at steps.",
+         over it) at 90 % of at least 3 sampled steps.",
         matters: "The program waits until the device has done all that was asked of it, and the device waits for the next call afterwards.",
-        not_judged: "Fewer looked-at steps; lines after the backward pass began; compiled functions; no fact of lines was recorded \
+        not_judged: "Fewer sampled steps; lines after the backward pass began; compiled functions; no fact of lines was recorded \
          (trainscope run, or run.watch).",
         advice: "Keep the value a tensor on the device, and read it every hundred steps; torch.where instead of an if.",
     },

@@ -5,15 +5,15 @@ use trainscope_api::watchpoints::{Condition, Parameter, ParameterKind, Setting, 
 /// A mistake in one field.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Mistake {
-    /// A value that its kind does not permit.
+    /// Value that is not permitted for its kind.
     Wrong(ParameterKind),
-    /// No limit is given, and none has a default.
+    /// No limit is given, and no limit has a default.
     NoLimit,
-    /// Refused by the server, in its words.
+    /// Reason of the server's refusal.
     Refused(String),
 }
 
-/// The keys with a mistake, in the order of the form.
+/// Keys with a mistake, in the order of the form.
 pub(super) fn mistakes(
     draft: &WatchpointKeys,
     condition: &Condition,
@@ -35,7 +35,7 @@ pub(super) fn mistakes(
     found
 }
 
-/// True if a setting is permitted for its kind.
+/// `true` if a setting is permitted for its kind.
 fn is_of_kind(setting: &Setting, kind: ParameterKind) -> bool {
     #[expect(
         clippy::cast_precision_loss,

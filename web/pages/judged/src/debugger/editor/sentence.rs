@@ -10,7 +10,7 @@ use trainscope_web_kit::components::{IconButton, IconName};
 use trainscope_web_kit::i18n::{I18n, use_i18n};
 use trainscope_web_kit::prelude::*;
 
-/// A limit taken apart.
+/// Limit with its quantity and comparison.
 #[derive(Clone, Debug, PartialEq)]
 struct Limit {
     one: Parameter,
@@ -60,7 +60,7 @@ pub(super) fn Sentence(form: Form, condition: Condition) -> impl IntoView {
         clauses.extend(limits.first().map(|one| one.name.clone()));
     }
     let clauses = RwSignal::new(clauses);
-    // The clause whose blank takes the focus once it is there.
+    // Index of the clause whose field takes the focus once it is rendered.
     let focus = StoredValue::new(None::<usize>);
     let limits = StoredValue::new(limits);
     let spare = move || {
@@ -77,7 +77,7 @@ pub(super) fn Sentence(form: Form, condition: Condition) -> impl IntoView {
         }
     };
     let parts = move || {
-        let texts = &i18n.texts().debugger;
+        let texts = i18n.texts().debugger();
         let shown = clauses.get();
         let is_many = shown.len() > 1;
         let parts = shown.iter().enumerate().map(|(at, name)| {
@@ -95,7 +95,7 @@ pub(super) fn Sentence(form: Form, condition: Condition) -> impl IntoView {
         .map(|(at, one)| setting(form, one, at == 0, i18n))
         .collect_view();
     let has_limits = limits.with_value(|limits| !limits.is_empty());
-    let texts = &i18n.texts().debugger;
+    let texts = i18n.texts().debugger();
     view! {
         <div class="sentence" role="group" aria-label=texts.limits>
             {has_limits.then(|| view! { <span>{texts.alert_when[0]}</span> })}
@@ -106,7 +106,7 @@ pub(super) fn Sentence(form: Form, condition: Condition) -> impl IntoView {
                 spare().map(|_| {
                     view! {
                         <button type="button" class="link add-clause" on:click=add>
-                            {i18n.texts().debugger.add_clause}
+                            {i18n.texts().debugger().add_clause}
                         </button>
                     }
                 })
@@ -116,8 +116,7 @@ pub(super) fn Sentence(form: Form, condition: Condition) -> impl IntoView {
     .into_any()
 }
 
-/// A quantity, its comparison and the blank for the limit. What the condition fixes is text; what may be chosen is a
-/// list.
+/// Quantity, comparison and field of one limit. Fixed parts are text, the others drop-down lists.
 #[component]
 fn Clause(
     form: Form,
@@ -129,15 +128,15 @@ fn Clause(
     focus: StoredValue<Option<usize>>,
 ) -> impl IntoView {
     let i18n = use_i18n();
-    let texts = &i18n.texts().debugger;
+    let texts = i18n.texts().debugger();
     let taken = clauses.get_untracked();
     let limits: Vec<Limit> =
         limits.with_value(|all| all.iter().filter_map(|one| Limit::of(one, i18n)).collect());
-    let Some(own) = limits.iter().find(|limit| limit.one.name == name).cloned() else {
+    let Some(current) = limits.iter().find(|limit| limit.one.name == name).cloned() else {
         return ().into_any();
     };
-    let is_fixed = own.one.default.is_some();
-    // Limits that this clause may be about.
+    let is_fixed = current.one.default.is_some();
+    // Limits that this clause may show.
     let free: Vec<Limit> = limits
         .into_iter()
         .filter(|limit| {
@@ -150,12 +149,12 @@ fn Clause(
     quantities.dedup();
     let operators: Vec<Operator> = free
         .iter()
-        .filter(|limit| limit.quantity == own.quantity)
+        .filter(|limit| limit.quantity == current.quantity)
         .map(|limit| limit.operator)
         .collect();
     let free = StoredValue::new(free);
     let before = StoredValue::new(name);
-    // The typed number goes with the clause to another limit.
+    // A clause keeps its typed number when its limit changes.
     let choose = move |wanted: &dyn Fn(&Limit) -> bool| {
         let found = free.with_value(|free| free.iter().find(|limit| wanted(limit)).cloned());
         let Some(found) = found else { return };
@@ -163,7 +162,7 @@ fn Clause(
         focus.set_value(Some(at));
         clauses.update(|clauses| clauses[at].clone_from(&found.one.name));
     };
-    let (shown, operator) = (own.quantity.clone(), own.operator);
+    let (shown, operator) = (current.quantity.clone(), current.operator);
     let quantity_view = if quantities.len() > 1 {
         let options = quantities.into_iter().map(|name| {
             view! { <option value=name.clone() selected=name == shown>{name.clone()}</option> }
@@ -189,14 +188,14 @@ fn Clause(
         }
         .into_any()
     } else {
-        view! { <span>{own.quantity.clone()}</span> }.into_any()
+        view! { <span>{current.quantity.clone()}</span> }.into_any()
     };
     let operator_view = if operators.len() > 1 {
         let options = operators.into_iter().map(|one| {
             let sign = one.sign();
             view! { <option value=sign selected=one == operator>{(texts.comparison)(one)}</option> }
         });
-        let quantity = StoredValue::new(own.quantity.clone());
+        let quantity = StoredValue::new(current.quantity.clone());
         view! {
             <select
                 name="comparison"
@@ -229,10 +228,10 @@ fn Clause(
             });
         }
     });
-    let label = i18n.words(&own.one.help);
+    let label = i18n.words(&current.one.help);
     let remove = {
         let label = label.clone();
-        let name = own.one.name.clone();
+        let name = current.one.name.clone();
         (is_many && !is_fixed).then(move || {
             view! {
                 <IconButton
@@ -240,7 +239,7 @@ fn Clause(
                     size=10
                     class="remove-clause"
                     label=Signal::derive(move || {
-                        (i18n.texts().debugger.remove_clause)(&label)
+                        (i18n.texts().debugger().remove_clause)(&label)
                     })
                     on_press=move || {
                         put(form.watching, &name, "", ParameterKind::Finite);
@@ -257,10 +256,10 @@ fn Clause(
         <span class="clause">
             {quantity_view}
             {operator_view}
-            {blank(form, &own.one, &label, field)}
-            {unit(own.one.kind)}
+            {blank(form, &current.one, &label, field)}
+            {unit(current.one.kind)}
             {remove}
-            {form.mistake_at(&own.one.name)}
+            {form.mistake_at(&current.one.name)}
         </span>
     }
     .into_any()
@@ -269,7 +268,7 @@ fn Clause(
 /// A parameter that is not a limit, after the limits.
 fn setting(form: Form, one: &Parameter, is_first: bool, i18n: I18n) -> AnyView {
     let label = i18n.raw(&one.help);
-    let joint = i18n.texts().debugger.with_and[usize::from(!is_first)];
+    let joint = i18n.texts().debugger().with_and[usize::from(!is_first)];
     let field = blank(form, one, &label, NodeRef::new());
     if one.kind == ParameterKind::Switch {
         return view! {
@@ -292,7 +291,7 @@ fn setting(form: Form, one: &Parameter, is_first: bool, i18n: I18n) -> AnyView {
     .into_any()
 }
 
-/// Unit behind a blank.
+/// Unit after a field.
 fn unit(kind: ParameterKind) -> Option<&'static str> {
     (kind == ParameterKind::Percentage).then_some("%")
 }

@@ -9,16 +9,14 @@ use super::count;
 /// Content of a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Line {
-    /// First step and rank common to the findings below, the last step of those of profiles, and whether it is a step of
-    /// a series.
+    /// Head of a group: first step, rank, last step (greater for hits of profiles), and `true` inside a series.
     Step(i64, u32, i64, bool),
-    /// Equal hits of several steps, by their place among the series that are loaded.
+    /// Series of equal hits, by its index among the loaded ones.
     Series(usize),
-    /// A hit, by its place among those that are loaded.
+    /// Hit, by its index among the loaded ones.
     Hit(usize),
 }
 
-/// The lines that are loaded.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct LoadedHits {
     pub(super) hits: Vec<Hit>,
@@ -29,9 +27,9 @@ pub(super) struct LoadedHits {
     /// Probable first cause.
     pub(super) first_cause: Option<String>,
     pub(super) has_ranks: bool,
-    /// Of the whole list.
+    /// Number of lines in the whole list.
     pub(super) lines: usize,
-    /// Lines above those that are loaded.
+    /// Number of lines above the loaded ones.
     above: usize,
 }
 
@@ -52,11 +50,11 @@ impl LoadedHits {
                     None
                 };
                 let mut series = findings.series.iter();
-                let begun = series.position(|own| (own.step, own.rank) == now);
+                let begun = series.position(|series| (series.step, series.rank) == now);
                 loaded.extend(begun.map(Line::Series));
                 let mut series = findings.series.iter();
-                let within = series.find(|own| own.contains(now.1, now.0));
-                if within.is_none_or(|own| own.is_open) {
+                let within = series.find(|series| series.contains(now.1, now.0));
+                if within.is_none_or(|series| series.is_open) {
                     let is_inner = within.is_some();
                     loaded.push(Line::Step(now.0, now.1, last.unwrap_or(now.0), is_inner));
                 }
@@ -68,7 +66,7 @@ impl LoadedHits {
         let first = findings.first_cause.as_ref();
         let all = findings.watchpoints.iter();
         Self {
-            titles: all.map(|own| own.title.clone()).collect(),
+            titles: all.map(|watchpoint| watchpoint.title.clone()).collect(),
             names: Names::of(hits.iter().map(|hit| &*hit.tensor)),
             first_cause: first.map(|cause| cause.hit.key()),
             has_ranks: findings.judged.ranks > 1,
@@ -84,7 +82,7 @@ impl LoadedHits {
         }
     }
 
-    /// `true` for a hit of the tensor, step and rank of the one before it: both are one group.
+    /// `true` if a hit has the tensor, step and rank of the hit before it: both are one group.
     pub(super) fn is_again(&self, at: usize) -> bool {
         let of = |at: usize| {
             self.hits
@@ -94,15 +92,15 @@ impl LoadedHits {
         at.checked_sub(1).is_some_and(|before| of(before) == of(at))
     }
 
-    /// `true` if a rank and step is one of those that a series does not list.
+    /// `true` if `place` (rank and step) is in a collapsed series, after its first step.
     pub(super) fn holds(&self, series: usize, place: Option<(u32, i64)>) -> bool {
         let of = self.series.get(series).zip(place);
-        of.is_some_and(|(own, (rank, step))| {
-            !own.is_open && own.contains(rank, step) && step != own.step
+        of.is_some_and(|(series, (rank, step))| {
+            !series.is_open && series.contains(rank, step) && step != series.step
         })
     }
 
-    /// Of the loaded lines those from a line of the whole list up to another, with how many are before and behind.
+    /// Loaded lines in `from..to` of the whole list, with the number of lines before and after them.
     pub(super) fn part(&self, from: usize, to: usize) -> (usize, &[Line], usize) {
         let place = |line: usize| line.saturating_sub(self.above).min(self.loaded.len());
         let (from, to) = (place(from), place(to));
@@ -140,7 +138,8 @@ pub(super) mod tests {
         }
     }
 
-    /// Two findings of step 7, the first of which is above the window, and one of step 9; ten lines above, five below.
+    /// Two findings of step 7 and one of step 9, with ten lines above and five below. Without `starts_group`, the line
+    /// of step 7 is among those above.
     fn window(starts_group: bool) -> LoadedHits {
         LoadedHits::of(&Findings {
             hits: vec![hit(7), hit(7), hit(9)],
@@ -153,7 +152,7 @@ pub(super) mod tests {
 
     #[test]
     fn each_step_has_a_line_and_all_lines_have_room() {
-        let own = window(true);
+        let hits = window(true);
         let lines = [
             Line::Step(7, 0, 7, false),
             Line::Hit(0),
@@ -161,11 +160,11 @@ pub(super) mod tests {
             Line::Step(9, 0, 9, false),
             Line::Hit(2),
         ];
-        assert_eq!(own.part(0, 100), (10, &lines[..], 5));
-        assert_eq!(own.part(11, 13), (11, &lines[1..3], 7));
-        // Scrolled to where nothing is loaded yet.
-        assert_eq!(own.part(0, 5), (10, &lines[..0], 10));
-        assert_eq!(own.part(17, 30), (15, &lines[..0], 5));
+        assert_eq!(hits.part(0, 100), (10, &lines[..], 5));
+        assert_eq!(hits.part(11, 13), (11, &lines[1..3], 7));
+        // Scrolled to lines that are not loaded yet.
+        assert_eq!(hits.part(0, 5), (10, &lines[..0], 10));
+        assert_eq!(hits.part(17, 30), (15, &lines[..0], 5));
         // The line of the first step is above.
         assert_eq!(window(false).part(0, 100), (10, &lines[1..], 5));
         assert_eq!(LoadedHits::default().part(0, 100), (0, &lines[..0], 0));
@@ -175,11 +174,11 @@ pub(super) mod tests {
     fn hits_of_one_tensor_at_a_step_are_one_group() {
         let mut other = hit(9);
         other.tensor = "u".to_owned();
-        let own = LoadedHits::of(&Findings {
+        let hits = LoadedHits::of(&Findings {
             hits: vec![hit(7), hit(7), hit(9), other],
             ..Findings::default()
         });
-        let again: Vec<bool> = (0..4).map(|at| own.is_again(at)).collect();
+        let again: Vec<bool> = (0..4).map(|at| hits.is_again(at)).collect();
         assert_eq!(again, [false, true, false, false]);
     }
 
@@ -202,16 +201,16 @@ pub(super) mod tests {
                 unjudged: 0,
                 advice: Words::default(),
             };
-            let own = LoadedHits::of(&Findings {
+            let hits = LoadedHits::of(&Findings {
                 hits: vec![whole.clone()],
                 watchpoints: vec![watched],
                 starts_group: true,
                 ..Findings::default()
             });
-            own.loaded[0]
+            hits.loaded[0]
         };
         assert_eq!(line("profile"), Line::Step(0, 0, 39, false));
-        // Others begin at their step, however long they last.
+        // Other hits begin at their step, regardless of their last one.
         assert_eq!(line("weight"), Line::Step(0, 0, 0, false));
     }
 

@@ -7,11 +7,11 @@ use trainscope_web_kit::components::{IconName, fixed_icon, severity_icon, severi
 use trainscope_web_kit::i18n::{Locale, Texts};
 use trainscope_web_kit::prelude::*;
 
-/// Marker beside a finding's name.
+/// Marker next to the name of a hit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Mark {
     Nothing,
-    /// It all began here.
+    /// Probable first cause.
     First,
     /// Number of hits that follow from it.
     Explains(u64),
@@ -25,7 +25,6 @@ impl Mark {
     }
 }
 
-/// A row of the table.
 pub(super) struct Row {
     pub(super) at: usize,
     pub(super) name: String,
@@ -37,7 +36,7 @@ pub(super) struct Row {
 }
 
 impl Row {
-    pub(super) fn view(self, hit: &Hit, locale: Locale, texts: &'static Texts) -> AnyView {
+    pub(super) fn view(self, hit: &Hit, locale: Locale, texts: Texts) -> AnyView {
         let (class, icon) = severity_icon(hit.severity);
         let [mut quantity, value, limit] = found(hit, locale);
         if !quantity.is_empty() {
@@ -46,10 +45,10 @@ impl Row {
         let whole = format!("{quantity}{value}");
         let (mark_class, mark) = match self.mark {
             Mark::Nothing => ("", String::new()),
-            Mark::First => ("tok first", texts.debugger.first.to_owned()),
-            Mark::Explains(hits) => ("tok explains", (texts.debugger.explains)(hits)),
+            Mark::First => ("tok first", texts.debugger().first.to_owned()),
+            Mark::Explains(hits) => ("tok explains", (texts.debugger().explains)(hits)),
         };
-        let place = format!("{}, {} {}", hit.tensor, texts.frame.step, steps(hit));
+        let place = format!("{}, {} {}", hit.tensor, texts.frame().step, steps(hit));
         view! {
             <tr
                 class=if self.is_selected { "hit-row cur" } else { "hit-row" }
@@ -85,16 +84,16 @@ impl Row {
     }
 }
 
-/// The head of equal hits of several steps, which opens to them.
+/// Row of a series of equal hits, which expands to them.
 pub(super) fn series_row(
     series: &HitSeries,
     has_ranks: bool,
     is_selected: bool,
-    texts: &'static Texts,
+    texts: Texts,
 ) -> AnyView {
     let range = step_range((series.step, series.last_step));
-    let [title, count] = (texts.debugger.series)(&range, series.steps);
-    let rank = has_ranks.then(|| format!(" · {}", (texts.debugger.rank)(series.rank)));
+    let [title, count] = (texts.debugger().series)(&range, series.steps);
+    let rank = has_ranks.then(|| format!(" · {}", (texts.debugger().rank)(series.rank)));
     let icon = if series.is_open {
         IconName::Down
     } else {

@@ -1,4 +1,4 @@
-//! The commands of the bar that the state of the session allows.
+//! Commands of the bar that the state of the session allows.
 
 use trainscope_api::sessions::{Session, SessionCommand, SessionState};
 use trainscope_format::session::PauseLevel;
@@ -24,16 +24,18 @@ const LEVELS: [(PauseLevel, &str); 4] = [
 pub(super) fn Commands(bar: Bar) -> impl IntoView {
     let i18n = use_i18n();
     let may_pause = bar.has_state(may_pause);
-    let may_go_on = bar.has_state(|own| {
+    let may_go_on = bar.has_state(|state| {
         use SessionState::{Pausing, Stepping, Waiting};
-        matches!(own, Waiting | Pausing | Stepping)
+        matches!(state, Waiting | Pausing | Stepping)
     });
     let can_step =
-        bar.has_state(|own| matches!(own, SessionState::Running | SessionState::Waiting));
+        bar.has_state(|state| matches!(state, SessionState::Running | SessionState::Waiting));
     let may_stop = bar.has_state(may_stop);
     let is_off = move || {
-        let off = |own: &Session| own.is_pausing_off && own.state == SessionState::Running;
-        bar.session.with(|own| own.as_deref().is_some_and(off))
+        let off =
+            |session: &Session| session.is_pausing_off && session.state == SessionState::Running;
+        bar.session
+            .with(|session| session.as_deref().is_some_and(off))
     };
     let steps = bar.steps;
     let count = move |event: web_sys::Event| {
@@ -49,14 +51,14 @@ pub(super) fn Commands(bar: Bar) -> impl IntoView {
                 class="link small"
                 on:click=move |_| bar.ask(Question::Each)
             >
-                {i18n.text(|t| t.session.hold_each)}
+                {i18n.text(|t| t.session().hold_each)}
             </button>
         </Show>
         <Show when=move || may_pause.get()>
             <Level bar />
             <ToolButton
                 icon=IconName::Pause
-                label=i18n.label(|t| t.session.pause)
+                label=i18n.label(|t| t.session().pause)
                 key="F8"
                 on_press=move || bar.pause()
             />
@@ -65,7 +67,7 @@ pub(super) fn Commands(bar: Bar) -> impl IntoView {
             <ToolButton
                 icon=IconName::Play
                 class="primary"
-                label=i18n.label(|t| t.session.go_on)
+                label=i18n.label(|t| t.session().go_on)
                 key="F8"
                 on_press=move || bar.command(SessionCommand::Continue)
             />
@@ -77,7 +79,7 @@ pub(super) fn Commands(bar: Bar) -> impl IntoView {
                     class="btn"
                     on:click=move |_| bar.command(SessionCommand::Step { n: steps.get_untracked() })
                 >
-                    {i18n.text(|t| t.session.step)}
+                    {i18n.text(|t| t.session().step)}
                     <kbd aria-hidden="true">"F10"</kbd>
                 </button>
                 <input
@@ -86,7 +88,7 @@ pub(super) fn Commands(bar: Bar) -> impl IntoView {
                     min="1"
                     max="1000000"
                     name="steps"
-                    aria-label=i18n.text(|t| t.session.steps)
+                    aria-label=i18n.text(|t| t.session().steps)
                     prop:value=move || steps.get().to_string()
                     on:input=count
                 />
@@ -97,36 +99,39 @@ pub(super) fn Commands(bar: Bar) -> impl IntoView {
         <Show when=move || may_stop.get()>
             <ToolButton
                 icon=IconName::Stop
-                label=i18n.label(|t| t.session.stop)
+                label=i18n.label(|t| t.session().stop)
                 on_press=move || bar.ask(Question::Stop)
             />
         </Show>
     }
 }
 
-/// Least severity of the hits that pause.
+/// Choice of the minimum severity of hits that pause.
 #[component]
 fn Level(bar: Bar) -> impl IntoView {
     let i18n = use_i18n();
-    let level = Memo::new(move |_| bar.session.with(|own| own.as_ref().map(|own| own.level)));
+    let level = Memo::new(move |_| {
+        bar.session
+            .with(|session| session.as_ref().map(|session| session.level))
+    });
     let options = move || {
-        let own = level.get();
-        let names = i18n.texts().session.levels;
+        let current = level.get();
+        let names = i18n.texts().session().levels;
         let all = LEVELS.iter().zip(names).map(|((level, key), name)| {
-            let is_own = Some(*level) == own;
-            view! { <option value=*key selected=is_own>{name}</option> }
+            let is_current = Some(*level) == current;
+            view! { <option value=*key selected=is_current>{name}</option> }
         });
         all.collect_view()
     };
     let choose = move |event: web_sys::Event| {
         let key = event_target_value(&event);
-        if let Some((level, _)) = LEVELS.iter().find(|(_, own)| *own == key) {
+        if let Some((level, _)) = LEVELS.iter().find(|(_, name)| *name == key) {
             bar.command(SessionCommand::Pausing { level: *level });
         }
     };
     view! {
         <label class="flex small ink2 hide-narrow">
-            {i18n.text(|t| t.session.pauses_at)}
+            {i18n.text(|t| t.session().pauses_at)}
             <select class="field" name="level" on:change=choose>
                 {options}
             </select>

@@ -15,19 +15,20 @@ pub(super) fn KeepMenu(bar: Bar) -> impl IntoView {
     let is_open = RwSignal::new(false);
     let typed = RwSignal::new(String::new());
     let can = Memo::new(move |_| {
-        bar.session.with(|own| {
-            own.as_ref()
-                .is_some_and(|own| !own.state.is_over() && own.can.contains(&Capability::Keep))
+        bar.session.with(|session| {
+            session.as_ref().is_some_and(|session| {
+                !session.state.is_over() && session.can.contains(&Capability::Keep)
+            })
         })
     });
-    let own = Memo::new(move |_| {
+    let kept = Memo::new(move |_| {
         bar.session
-            .with(|own| own.as_ref().map(|own| own.keep.join(", ")))
+            .with(|session| session.as_ref().map(|session| session.keep.join(", ")))
             .unwrap_or_default()
     });
     Effect::new(move |_| {
         if is_open.get() {
-            typed.set(own.get());
+            typed.set(kept.get());
         }
     });
     let keep = move |text: &str| {
@@ -47,19 +48,19 @@ pub(super) fn KeepMenu(bar: Bar) -> impl IntoView {
                 }
             >
                 <TextField
-                    label=i18n.label(|t| t.session.keep_patterns)
+                    label=i18n.label(|t| t.session().keep_patterns)
                     name="patterns"
                     value=typed
                     placeholder="block1.*, fc"
                 />
-                <p class="micro ink2">{i18n.text(|t| t.session.keep_cost)}</p>
+                <p class="micro ink2">{i18n.text(|t| t.session().keep_cost)}</p>
                 <span class="flex">
                     <button type="submit" class="btn primary">
-                        {i18n.text(|t| t.session.keep_these)}
+                        {i18n.text(|t| t.session().keep_these)}
                     </button>
-                    <Show when=move || !own.with(String::is_empty)>
+                    <Show when=move || !kept.with(String::is_empty)>
                         <button type="button" class="btn" on:click=move |_| keep("")>
-                            {i18n.text(|t| t.session.keep_none)}
+                            {i18n.text(|t| t.session().keep_none)}
                         </button>
                     </Show>
                 </span>
@@ -70,8 +71,8 @@ pub(super) fn KeepMenu(bar: Bar) -> impl IntoView {
         <Show when=move || can.get()>
             <Popover
                 is_open=is_open
-                label=i18n.label(|t| t.session.keep_activations)
-                pressed=Signal::derive(move || !own.with(String::is_empty))
+                label=i18n.label(|t| t.session().keep_activations)
+                pressed=Signal::derive(move || !kept.with(String::is_empty))
                 panel_class="popover keep-menu"
                 face=ViewFn::from(|| fixed_icon(IconName::Sliders, 14))
             >

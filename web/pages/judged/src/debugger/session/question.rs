@@ -1,4 +1,4 @@
-//! The questions that the bar asks before a command that others may have to pay for.
+//! Questions of the bar before commands that may cost other users time.
 
 use trainscope_api::sessions::{HoldMode, Session, SessionCommand, SessionState};
 
@@ -12,7 +12,7 @@ use trainscope_web_kit::prelude::*;
 pub(super) enum Question {
     /// Pause although not all ranks are connected.
     Partial,
-    /// Hold each rank by itself.
+    /// Hold each rank separately.
     Each,
     Stop,
 }
@@ -27,9 +27,11 @@ impl Question {
         }
     }
 
-    fn text(self, own: &Session, texts: &SessionTexts) -> String {
+    fn text(self, session: &Session, texts: &SessionTexts) -> String {
         match self {
-            Self::Partial => (texts.partial_question)(connected(own), own.world_size.into()),
+            Self::Partial => {
+                (texts.partial_question)(connected(session), session.world_size.into())
+            }
             Self::Each => texts.each_question.to_owned(),
             Self::Stop => texts.stop_question.to_owned(),
         }
@@ -74,9 +76,9 @@ impl Question {
 pub(super) fn AskQuestion(bar: Bar, question: Question) -> impl IntoView {
     let i18n = use_i18n();
     let text = move || {
-        bar.session.with(|own| {
-            let own = own.as_ref()?;
-            Some(question.text(own, i18n.texts().session))
+        bar.session.with(|session| {
+            let session = session.as_ref()?;
+            Some(question.text(session, i18n.texts().session()))
         })
     };
     view! {
@@ -84,14 +86,14 @@ pub(super) fn AskQuestion(bar: Bar, question: Question) -> impl IntoView {
         <ToolButton
             icon=question.icon()
             class="primary"
-            label=Signal::derive(move || question.label(i18n.texts().session).to_owned())
+            label=Signal::derive(move || question.label(i18n.texts().session()).to_owned())
             on_press=move || {
                 bar.question.set(None);
                 bar.command(question.command());
             }
         />
         <button type="button" class="btn" on:click=move |_| bar.question.set(None)>
-            {move || question.no(i18n.texts().session)}
+            {move || question.no(i18n.texts().session())}
         </button>
     }
 }

@@ -1,4 +1,4 @@
-//! The ranks of a training as squares that open below their number.
+//! Ranks of a training as squares, in a panel below their number.
 
 use trainscope_api::sessions::{HoldMode, SessionCommand, SessionRankState, SessionState};
 
@@ -16,13 +16,13 @@ pub(super) fn Ranks(bar: Bar) -> impl IntoView {
     let is_open = RwSignal::new(false);
     let count = Memo::new(move |_| {
         bar.session
-            .with(|own| own.as_ref().map_or(0, |own| own.world_size))
+            .with(|session| session.as_ref().map_or(0, |session| session.world_size))
     });
     let face = move || {
-        let texts = i18n.texts().session;
+        let texts = i18n.texts().session();
         let count = count.get().into();
-        let lost = bar.session.with(|own| {
-            let mut ranks = own.iter().flat_map(|own| &own.ranks);
+        let lost = bar.session.with(|session| {
+            let mut ranks = session.iter().flat_map(|session| &session.ranks);
             ranks
                 .find(|rank| rank.state == SessionRankState::Lost)
                 .map(|rank| (rank.rank, format::duration(rank.seen_secs)))
@@ -38,9 +38,9 @@ pub(super) fn Ranks(bar: Bar) -> impl IntoView {
         .into_any()
     };
     let squares = move || {
-        let texts = i18n.texts().session;
-        bar.session.with(|own| {
-            let ranks = own.iter().flat_map(|own| &own.ranks);
+        let texts = i18n.texts().session();
+        bar.session.with(|session| {
+            let ranks = session.iter().flat_map(|session| &session.ranks);
             let squares = ranks.map(|rank| {
                 let (letter, key) = match rank.state {
                     SessionRankState::Running => ("r", "running"),
@@ -64,11 +64,14 @@ pub(super) fn Ranks(bar: Bar) -> impl IntoView {
         })
     };
     let mode = Memo::new(move |_| {
-        bar.session
-            .with(|own| own.as_ref().map_or(HoldMode::Together, |own| own.hold))
+        bar.session.with(|session| {
+            session
+                .as_ref()
+                .map_or(HoldMode::Together, |session| session.hold)
+        })
     });
-    let runs = bar.has_state(|own| own == SessionState::Running);
-    // Ranks that are held apart can be held together from the next pause on, without a question.
+    let runs = bar.has_state(|state| state == SessionState::Running);
+    // Ranks held separately are held together at the next pause, without a question.
     let change = move |_| {
         is_open.set(false);
         match mode.get_untracked() {
@@ -78,16 +81,16 @@ pub(super) fn Ranks(bar: Bar) -> impl IntoView {
             }),
         }
     };
-    let mode_text = move || i18n.texts().session.modes[usize::from(mode.get() == HoldMode::Each)];
+    let mode_text = move || i18n.texts().session().modes[usize::from(mode.get() == HoldMode::Each)];
     let change_text = move || match mode.get() {
-        HoldMode::Together => i18n.texts().session.hold_each,
-        HoldMode::Each => i18n.texts().session.hold_together,
+        HoldMode::Together => i18n.texts().session().hold_each,
+        HoldMode::Each => i18n.texts().session().hold_together,
     };
     view! {
         <Show when=move || { count.get() > 1 }>
             <Popover
                 is_open=is_open
-                label=Signal::derive(move || (i18n.texts().session.ranks)(count.get().into()))
+                label=Signal::derive(move || (i18n.texts().session().ranks)(count.get().into()))
                 class="btn bare"
                 panel_class="popover ranks"
                 face=ViewFn::from(face)

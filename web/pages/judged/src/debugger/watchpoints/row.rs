@@ -1,4 +1,4 @@
-//! A watchpoint in the list: its number of findings, its limits, a switch, and the sign of a pause.
+//! Watchpoint in the list: its number of findings, its limits, a switch, and the button for pauses.
 
 use trainscope_api::watchpoints::{Setting, WatchpointKeys};
 use trainscope_format::Severity;
@@ -12,8 +12,7 @@ use trainscope_web_kit::i18n::use_i18n;
 use trainscope_web_kit::prelude::*;
 use trainscope_web_kit::sessions::use_sessions;
 
-/// The row of a watchpoint.
-pub(super) fn row(own: ListItem) -> AnyView {
+pub(super) fn row(item: ListItem) -> AnyView {
     let ListItem {
         index,
         name,
@@ -22,7 +21,7 @@ pub(super) fn row(own: ListItem) -> AnyView {
         hits,
         worst,
         open,
-    } = own;
+    } = item;
     let (keys, condition) = (&keys, &condition);
     let model = use_model();
     let watching = use_watching();
@@ -31,8 +30,8 @@ pub(super) fn row(own: ListItem) -> AnyView {
     let (class, icon) = severity_icon(worst.unwrap_or(severity));
     let title = title(i18n, keys, condition);
     let is_on = is_on(keys);
-    let own = condition.parameters.iter().filter(|one| one.is_limit);
-    let limits = own.filter_map(|one| {
+    let limits = condition.parameters.iter().filter(|one| one.is_limit);
+    let limits = limits.filter_map(|one| {
         let value = keys.0.get(&one.name).map(short);
         let value = value.or_else(|| Some(format::brief(one.default?.0)))?;
         Some(format!("{} {value}", i18n.raw(&one.help)))
@@ -40,14 +39,16 @@ pub(super) fn row(own: ListItem) -> AnyView {
     let tensors = ["tensors", "exclude"].into_iter();
     let tensors = tensors.filter_map(|key| {
         let names = shown(keys.0.get(key)?);
-        Some((i18n.texts().debugger.only)(key, &names))
+        Some((i18n.texts().debugger().only)(key, &names))
     });
     let is_open = open.is_some() && is_on;
     let open = open.filter(|_| is_on).into_iter();
-    let open = open.map(|(count, why)| (i18n.texts().debugger.unjudged)(count, &why));
+    let open = open.map(|(count, why)| (i18n.texts().debugger().unjudged)(count, &why));
     let below: Vec<String> = open.chain(limits).chain(tensors).collect();
     let below = match below.join(", ") {
-        none if none.is_empty() => format!("{} {}", i18n.texts().debugger.condition, condition.id),
+        none if none.is_empty() => {
+            format!("{} {}", i18n.texts().debugger().condition, condition.id)
+        }
         some => some,
     };
     let hint = format!("{}: {below}", condition.id);
@@ -62,7 +63,7 @@ pub(super) fn row(own: ListItem) -> AnyView {
         view! { <span class="micro ink3">{is_on.then_some(if is_open { "?" } else { "0" })}</span> }
             .into_any()
     };
-    let edit = move || i18n.texts().debugger.edit.to_owned();
+    let edit = move || i18n.texts().debugger().edit.to_owned();
     let is_pressed = {
         let name = name.clone();
         move || {
@@ -87,7 +88,7 @@ pub(super) fn row(own: ListItem) -> AnyView {
                 {count}
                 <span class="s cut">{below}</span>
             </button>
-            {is_on.then(|| view! { <PauseSwitch index own=keys.clone() severity=severity /> })}
+            {is_on.then(|| view! { <PauseSwitch index keys=keys.clone() severity=severity /> })}
             <IconButton
                 icon=IconName::Sliders
                 label=Signal::derive(edit)
@@ -100,7 +101,7 @@ pub(super) fn row(own: ListItem) -> AnyView {
                 class:on=is_on
                 role="switch"
                 aria-checked=is_on.to_string()
-                aria-label=(i18n.texts().debugger.switch)(&title)
+                aria-label=(i18n.texts().debugger().switch)(&title)
                 on:click=move |_| watching.switch(index, &title)
             ></button>
         </li>
@@ -108,7 +109,7 @@ pub(super) fn row(own: ListItem) -> AnyView {
     .into_any()
 }
 
-/// A setting in a few signs.
+/// Short text of a setting.
 fn short(setting: &Setting) -> String {
     match setting {
         Setting::Float(number) => format::brief(*number),
@@ -118,7 +119,7 @@ fn short(setting: &Setting) -> String {
 
 /// A switch for the pause of a connected training at a hit; nothing for other runs.
 #[component]
-fn PauseSwitch(index: usize, own: WatchpointKeys, severity: Severity) -> impl IntoView {
+fn PauseSwitch(index: usize, keys: WatchpointKeys, severity: Severity) -> impl IntoView {
     let model = use_model();
     let watching = use_watching();
     let sessions = use_sessions();
@@ -127,14 +128,14 @@ fn PauseSwitch(index: usize, own: WatchpointKeys, severity: Severity) -> impl In
         let session = model.run.with(|run| sessions.of_run(run))?;
         (!session.state.is_over()).then_some(session.level)
     });
-    let own = pausing(&own);
+    let chosen = pausing(&keys);
     move || {
         let by_level = level.get()?.includes(severity);
-        let pauses = own.unwrap_or(by_level);
+        let pauses = chosen.unwrap_or(by_level);
         let label = if pauses {
-            i18n.label(|t| t.session.pauses)
+            i18n.label(|t| t.session().pauses)
         } else {
-            i18n.label(|t| t.session.pauses_not)
+            i18n.label(|t| t.session().pauses_not)
         };
         Some(view! {
             <IconButton

@@ -1,5 +1,5 @@
-//! The graphs that stand beside this one: what is open in each, what is looked at, and which of its nodes is which of
-//! this one's.
+//! State of the graphs next to this one: their open scopes, their selection, and the mapping between their nodes and
+//! those of this graph.
 
 use std::sync::Arc;
 
@@ -15,30 +15,29 @@ use trainscope_web_kit::prelude::*;
 use trainscope_web_kit::query::query;
 use trainscope_web_kit::url_state::{History, join_list};
 
-/// The state of one graph beside. `Copy`: take all with [`use_beside`].
+/// State of one graph next to this one. `Copy`: take all with [`use_beside`].
 #[derive(Clone, Copy)]
 pub(in crate::graph) struct Beside {
     model: Model,
     /// Index of the compared graph.
     pub(in crate::graph) slot: usize,
-    /// The path of the node that is looked at, in the tree of this graph.
+    /// Path of the selected node in this graph.
     pub(in crate::graph) node: Memo<Option<String>>,
-    /// `None` while there is no picture.
+    /// `None` without a picture.
     pub(in crate::graph) scene: RwSignal<Option<Arc<GraphScene>>>,
     pub(in crate::graph) detail: RwSignal<Option<Arc<GraphNode>>>,
     pub(in crate::graph) view: RwSignal<View>,
     pub(in crate::graph) size: RwSignal<(f64, f64)>,
-    /// The box that stays where it is when the next picture arrives.
+    /// Box that keeps its position when the next picture arrives.
     anchor: StoredValue<Option<String>>,
 }
 
-/// The graphs beside.
 pub(in crate::graph) fn use_beside() -> [Beside; BESIDE] {
     expect_context()
 }
 
 impl Beside {
-    /// Makes the state of all graphs beside.
+    /// Creates the state of all graphs next to `model`, and provides it as context.
     pub(in crate::graph) fn provide(model: &Model) {
         let beside: [Self; BESIDE] = std::array::from_fn(|slot| Self::new(model, slot));
         model.others.set_value(beside.to_vec());
@@ -53,11 +52,11 @@ impl Beside {
         let innermost = model.url.list(open);
         let open = Memo::new(move |_| innermost.with(|paths| with_scopes_around(paths)));
         let node = Memo::new(move |_| match model.node.get() {
-            // Other pairs are linked by name.
-            Some(own) if model.compares((0, slot + 1)) => {
-                model.diff.with(|diff| there(diff.as_deref()?, &own))
+            // In other pairs, nodes with the same path belong together.
+            Some(path) if model.compares((0, slot + 1)) => {
+                model.diff.with(|diff| there(diff.as_deref()?, &path))
             }
-            Some(own) => Some(own),
+            Some(path) => Some(path),
             None => alone.get(),
         });
         let shown = move || {
@@ -72,7 +71,7 @@ impl Beside {
             })
         };
         let scene = query(shown, |key| async move { client::graph_scene(&key).await }).answer;
-        // Not everything of one graph has its like in the other.
+        // A node of one graph may have no counterpart in the other.
         let drawn = move || {
             let node = node.get()?;
             let is_drawn = scene
@@ -96,7 +95,7 @@ impl Beside {
         beside
     }
 
-    /// Keeps a box where it is on the screen when the next picture of the same graph arrives; else fits the picture.
+    /// Keeps a box in its place on the screen when the next picture of the same graph arrives. Fits other pictures.
     fn keep_anchor(self) {
         Effect::new(move |before: Option<Option<Arc<GraphScene>>>| {
             let scene = self.scene.get()?;
@@ -123,7 +122,7 @@ impl Beside {
         });
     }
 
-    /// Fits the first picture once its place is known, and brings what is looked at into view.
+    /// Fits the first picture once the size is known, and scrolls to a newly selected box.
     fn keep_view(self) {
         Effect::new(move |before: Option<((f64, f64), Option<String>)>| {
             let (size, node) = (self.size.get(), self.node.get());
@@ -135,14 +134,14 @@ impl Beside {
                 self.view.set(first_view(&scene, size));
             }
             let is_new = is_resized || before.as_ref().is_none_or(|before| before.1 != node);
-            let own = node.as_deref().and_then(|node| find(&scene, node));
-            match own {
-                Some(own) if is_new => {
+            let graph_box = node.as_deref().and_then(|node| find(&scene, node));
+            match graph_box {
+                Some(graph_box) if is_new => {
                     self.view
-                        .update(|view| *view = view.showing(place(own), size));
+                        .update(|view| *view = view.showing(place(graph_box), size));
                     (size, node)
                 }
-                // It is not there yet: it is new still when the picture comes.
+                // The box is not drawn yet: the selection stays new until its picture arrives.
                 None if is_new => (size, before.and_then(|before| before.1)),
                 _ => (size, node),
             }
@@ -158,7 +157,7 @@ impl Beside {
         }
     }
 
-    /// A place of its picture was pressed.
+    /// Handles a click on its picture.
     pub(in crate::graph) fn press(self, at: (f64, f64), is_twice: bool) {
         let Some(scene) = self.scene.get_untracked() else {
             return;
@@ -187,9 +186,9 @@ impl Beside {
         }
     }
 
-    /// Looks at a node of this graph, and at its like in the others.
+    /// Selects a node of this graph and its counterpart in the others.
     pub(in crate::graph) fn select(self, path: Option<&str>) {
-        let own = path.and_then(|path| {
+        let counterpart = path.and_then(|path| {
             if self.model.pair.get_untracked() != Some((0, self.slot + 1)) {
                 return Some(path.to_owned());
             }
@@ -197,8 +196,8 @@ impl Beside {
                 .diff
                 .with_untracked(|diff| here(diff.as_deref()?, path))
         });
-        match own {
-            Some(own) => self.model.select(&own),
+        match counterpart {
+            Some(counterpart) => self.model.select(&counterpart),
             None => self.model.select_alone(path.map(|path| (self.slot, path))),
         }
     }
@@ -222,5 +221,5 @@ impl Beside {
 }
 
 fn find<'a>(scene: &'a GraphScene, path: &str) -> Option<&'a GraphBox> {
-    scene.boxes.iter().find(|own| own.path == path)
+    scene.boxes.iter().find(|graph_box| graph_box.path == path)
 }

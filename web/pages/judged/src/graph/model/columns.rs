@@ -1,4 +1,4 @@
-//! Choice of graphs displayed beside this one, and of the two compared.
+//! Choice of the graphs next to this one, and of the compared pair.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -13,18 +13,18 @@ use trainscope_web_kit::prelude::*;
 use trainscope_web_kit::query::query;
 use trainscope_web_kit::url_state::{History, UrlState};
 
-/// Graphs beside this one at most.
+/// Maximum number of graphs next to this one.
 pub(in crate::graph) const BESIDE: usize = 3;
 const PAIR: &str = "pair";
 
-/// Query keys of each graph displayed beside: run, tag, open scopes, selection.
+/// Query keys of each graph next to this one: run, tag, open scopes, selection.
 pub(super) const NAMES: [[&str; 4]; BESIDE] = [
     ["base", "base_graph", "base_open", "base_node"],
     ["base2", "base2_graph", "base2_open", "base2_node"],
     ["base3", "base3_graph", "base3_open", "base3_node"],
 ];
 
-/// A graph beside; its run is `None` where there is none.
+/// Graph next to this one; its run is `None` if the slot is free.
 #[derive(Clone, Copy)]
 pub(in crate::graph) struct Column {
     pub(in crate::graph) run: Memo<Option<String>>,
@@ -38,7 +38,7 @@ pub(super) fn from_address(url: UrlState) -> [Column; BESIDE] {
     })
 }
 
-/// The two that are compared: those of the address, else this graph and the first beside it.
+/// Compared pair: that of the address, else this graph and the first one next to it.
 pub(super) fn pair(url: UrlState, columns: [Column; BESIDE]) -> Memo<Option<(usize, usize)>> {
     let asked = url.param(PAIR);
     Memo::new(move |_| {
@@ -46,7 +46,7 @@ pub(super) fn pair(url: UrlState, columns: [Column; BESIDE]) -> Memo<Option<(usi
             None => true,
             Some(slot) => columns
                 .get(slot)
-                .is_some_and(|own| own.run.with(Option::is_some)),
+                .is_some_and(|column| column.run.with(Option::is_some)),
         };
         let asked = asked.with(|asked| {
             let (first, second) = asked.as_ref()?.split_once('-')?;
@@ -61,36 +61,36 @@ pub(super) fn pair(url: UrlState, columns: [Column; BESIDE]) -> Memo<Option<(usi
 /// A graph as the API names it: run, tag, rank.
 pub(super) type Graph = (String, Option<String>, Option<u32>);
 
-/// Differences between the two graphs that are compared.
+/// Differences between the two compared graphs.
 pub(super) fn diff(
-    own: impl Fn() -> Graph + Send + Sync + 'static,
+    graph: impl Fn() -> Graph + Send + Sync + 'static,
     columns: [Column; BESIDE],
     pair: Memo<Option<(usize, usize)>>,
 ) -> RwSignal<Option<Arc<GraphDiff>>> {
     let graph_at = move |at: usize| match at.checked_sub(1) {
-        None => Some(own()),
+        None => Some(graph()),
         Some(slot) => {
-            let own = columns.get(slot)?;
-            Some((own.run.get()?, own.tag.get(), None))
+            let column = columns.get(slot)?;
+            Some((column.run.get()?, column.tag.get(), None))
         }
     };
     let key = move || {
         let (first, second) = pair.get()?;
         Some((graph_at(first)?, graph_at(second)?))
     };
-    let ask = |(own, base): (Graph, Graph)| async move {
+    let ask = |(graph, base): (Graph, Graph)| async move {
         let more = [("base", Some(&*base.0)), ("base_tag", base.1.as_deref())];
-        let choice = (own.1.as_deref(), own.2);
-        client::of_graph(paths::GRAPH_DIFF, &own.0, choice, &more).await
+        let choice = (graph.1.as_deref(), graph.2);
+        client::of_graph(paths::GRAPH_DIFF, &graph.0, choice, &more).await
     };
     query(key, ask).answer
 }
 
 impl Model {
-    /// Puts a graph beside this one: of another run, or another one of this run.
+    /// Adds a graph of another run, or another graph of this run. Ignored if no slot is free.
     pub(in crate::graph) fn add_column(self, run: &str, tag: &str) {
         let free = self.columns.iter().zip(NAMES);
-        let mut free = free.filter(|(own, _)| own.run.with_untracked(Option::is_none));
+        let mut free = free.filter(|(column, _)| column.run.with_untracked(Option::is_none));
         if let Some((_, [run_name, tag_name, open, node])) = free.next() {
             let tag = Some(tag).filter(|tag| !tag.is_empty());
             let changes = [
@@ -136,7 +136,7 @@ impl Model {
             .collect()
     }
 
-    /// Nodes of a graph that differ from the one it is compared with, by their paths in it; reactive.
+    /// Differing nodes of a graph of the compared pair, by their paths in that graph; reactive.
     pub(super) fn differing(self, at: usize) -> HashMap<String, Shade> {
         let pair = self.pair.get();
         self.diff.with(|diff| match (diff, pair) {
@@ -150,11 +150,13 @@ impl Model {
         self.select_alone(None);
     }
 
-    /// Looks at nothing here, but perhaps at something in one of the other graphs.
+    /// Clears the selection of this graph. `other` selects a node of another graph by slot and path.
     pub(super) fn select_alone(self, other: Option<(usize, &str)>) {
         let mut changes = vec![(NODE, None)];
         for (slot, [.., node]) in NAMES.iter().enumerate() {
-            let path = other.filter(|(own, _)| *own == slot).map(|(_, path)| path);
+            let path = other
+                .filter(|(chosen, _)| *chosen == slot)
+                .map(|(_, path)| path);
             changes.push((node, path));
         }
         self.url.set(&changes, History::Replace);
@@ -163,8 +165,8 @@ impl Model {
 
 /// Nodes that differ, by path.
 fn differing(diff: &GraphDiff) -> HashMap<String, Shade> {
-    let changed = diff.changed.iter().map(|own| (&own.path, Shade::Changed));
-    let added = diff.added.iter().map(|own| (&own.path, Shade::Added));
+    let changed = diff.changed.iter().map(|node| (&node.path, Shade::Changed));
+    let added = diff.added.iter().map(|node| (&node.path, Shade::Added));
     let all = changed.chain(added);
     all.filter_map(|(path, shade)| Some((path.clone()?, shade)))
         .collect()
@@ -175,26 +177,26 @@ fn differing_before(diff: &GraphDiff) -> HashMap<String, Shade> {
     let changed = diff
         .changed
         .iter()
-        .map(|own| (&own.before_path, Shade::Changed));
-    let removed = diff.removed.iter().map(|own| (&own.path, Shade::Added));
+        .map(|node| (&node.before_path, Shade::Changed));
+    let removed = diff.removed.iter().map(|node| (&node.path, Shade::Added));
     let all = changed.chain(removed);
     all.filter_map(|(path, shade)| Some((path.clone()?, shade)))
         .collect()
 }
 
-/// The path of the other graph's node that is this one's: what is called otherwise by what the difference says, what is
-/// only here not at all, everything else by the same path.
-pub(super) fn there(diff: &GraphDiff, own: &str) -> Option<String> {
-    let is_own = |path: &Option<String>| path.as_deref() == Some(own);
+/// Path of a node of this graph in the other one: the old path of a changed or renamed node, `None` for an added one,
+/// else the same path.
+pub(super) fn there(diff: &GraphDiff, node: &str) -> Option<String> {
+    let is_node = |path: &Option<String>| path.as_deref() == Some(node);
     let mut both = diff.changed.iter().chain(&diff.renamed);
-    if let Some(found) = both.find(|one| is_own(&one.path)) {
+    if let Some(found) = both.find(|one| is_node(&one.path)) {
         return found.before_path.clone();
     }
-    let is_alone = diff.added.iter().any(|one| is_own(&one.path));
-    (!is_alone).then(|| own.to_owned())
+    let is_alone = diff.added.iter().any(|one| is_node(&one.path));
+    (!is_alone).then(|| node.to_owned())
 }
 
-/// The same the other way round.
+/// Path of a node of the other graph in this one: the inverse of [`there`].
 pub(super) fn here(diff: &GraphDiff, other: &str) -> Option<String> {
     let is_other = |path: &Option<String>| path.as_deref() == Some(other);
     let mut both = diff.changed.iter().chain(&diff.renamed);

@@ -1,6 +1,6 @@
-//! Tensors of a run over its steps: the matrix, and the representative one. Recorded statistics are preferred;
-//! otherwise they are computed from elements, for the displayed part only. Of a tensor with histograms alone the cells
-//! are those of its histograms.
+//! Tensors of a run over its steps: the matrix, and the representative tensor. Recorded statistics are preferred;
+//! otherwise they are computed from elements, for the displayed part only. Tensors that have only histograms get their
+//! cells from these.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -27,7 +27,7 @@ use trainscope_web_kit::client::{self, ClientError};
 enum Source {
     Statistics,
     Files,
-    /// There are neither statistics nor elements.
+    /// Neither statistics nor elements were recorded.
     Histograms,
 }
 
@@ -35,7 +35,7 @@ enum Source {
 struct Tensors<'a> {
     run: &'a str,
     rank: u32,
-    /// In their order; of those in files the first ones.
+    /// In recorded order; of tensors in files only the first [`ROWS`] and those with hits.
     names: Vec<String>,
     source: Source,
     /// `true` if all requested data were available.
@@ -43,7 +43,7 @@ struct Tensors<'a> {
 }
 
 impl<'a> Tensors<'a> {
-    /// Those of tags; else those in files; else those of histograms that were hit.
+    /// Finds tensors with recorded statistics, else tensors in files, else histograms with hits.
     async fn find(
         run: &'a Run,
         tags: &TagList,
@@ -61,11 +61,11 @@ impl<'a> Tensors<'a> {
             }))
         };
         if let Some(rank) = rank.or_else(|| Some(all().next()?.rank)) {
-            let own = |tag: &&Tag| tag.rank == rank && tag.writer.is_none();
-            let own = all().filter(own).map(|tag| tag.tag.clone());
-            let own: Vec<String> = own.collect();
-            if !own.is_empty() {
-                return found(rank, own, Source::Statistics);
+            let is_listed = |tag: &&Tag| tag.rank == rank && tag.writer.is_none();
+            let names = all().filter(is_listed).map(|tag| tag.tag.clone());
+            let names: Vec<String> = names.collect();
+            if !names.is_empty() {
+                return found(rank, names, Source::Statistics);
             }
         }
         if !run.kinds.contains_key("tensors") {
@@ -80,14 +80,17 @@ impl<'a> Tensors<'a> {
             };
         }
         let listed = client::first_tensors(&run.id, rank, ROWS).await?.tensors;
-        let Some(rank) = listed.first().and_then(|own| own.ranks.first().copied()) else {
+        let Some(rank) = listed
+            .first()
+            .and_then(|entry| entry.ranks.first().copied())
+        else {
             return Ok(None);
         };
-        let names = listed.into_iter().map(|own| own.tensor).collect();
+        let names = listed.into_iter().map(|entry| entry.tensor).collect();
         found(rank, names, Source::Files)
     }
 
-    /// The steps of the first one.
+    /// Recorded steps of the first tensor.
     async fn steps(&self) -> Result<Vec<i64>, ClientError> {
         let first = self.names.first().map_or("", String::as_str);
         let path = match self.source {
@@ -129,7 +132,7 @@ impl<'a> Tensors<'a> {
     }
 }
 
-/// Tensors of a rank that were hit and have histograms, in the order of the hits.
+/// Tensors of a rank with hits and histograms, in the order of the hits.
 fn histograms_of(hits: &[&Hit], rank: u32, tags: &TagList) -> Vec<String> {
     let mut names: Vec<String> = Vec::new();
     for hit in hits.iter().filter(|hit| hit.rank == rank) {
@@ -176,7 +179,7 @@ async fn seen_in_histograms(
     Ok(found.collect())
 }
 
-/// Requests the matrix and its representative tensor; the flag is `true` if all data were available.
+/// Requests the matrix and its representative tensor. Returns `true` if all data were available.
 pub(super) async fn ask(
     model: Model,
     info: &Run,
@@ -187,45 +190,46 @@ pub(super) async fn ask(
     let cause = findings.first_cause.as_ref().map(|cause| &cause.hit);
     let all_hits: Vec<&Hit> = cause.into_iter().chain(&findings.hits).collect();
     let cause_rank = cause.map(|hit| hit.rank);
-    let Some(mut own) = Tensors::find(info, tags, cause_rank, &all_hits).await? else {
+    let Some(mut tensors) = Tensors::find(info, tags, cause_rank, &all_hits).await? else {
         return Ok(true);
     };
-    let rank = own.rank;
+    let rank = tensors.rank;
     let hits = || findings.hits.iter().filter(move |hit| hit.rank == rank);
-    let all_steps = onset::with_cause(own.steps().await?, cause.map(|hit| hit.step));
+    let all_steps = onset::with_cause(tensors.steps().await?, cause.map(|hit| hit.step));
     let measured = Quantity::of(findings);
     let steps = onset::columns(&all_steps, cause.map(|hit| hit.step)).to_vec();
     let (Some(&from), Some(&to)) = (steps.first(), steps.last()) else {
         return Ok(true);
     };
     let of_hits = || cause.into_iter().chain(hits());
-    if own.source == Source::Files {
-        // Of files not all names are asked for; a tensor that was hit is one of them. Hits of rules about the program
-        // name a node or a setting, and have no values.
+    if tensors.source == Source::Files {
+        // Only some names of tensors in files were requested: those with hits are added. Hits of rules about the
+        // program name a node or a setting, and have no values.
         let is_scalar = |name: &str| of_kind(tags, Kind::Scalars).any(|tag| tag.tag == name);
         let is_of_program = |hit: &Hit| {
-            let own = findings.watchpoints.get(hit.watchpoint as usize);
-            hit.values.is_empty() && own.is_some_and(|own| own.target == "run")
+            let watchpoint = findings.watchpoints.get(hit.watchpoint as usize);
+            hit.values.is_empty() && watchpoint.is_some_and(|watchpoint| watchpoint.target == "run")
         };
         // No file holds the elements of a histogram.
         let is_histogram = |name: &str| of_kind(tags, Kind::Histograms).any(|tag| tag.tag == name);
         let has_values = |name: &str| {
-            !is_scalar(name) && (!is_histogram(name) || own.names.iter().any(|own| own == name))
+            !is_scalar(name)
+                && (!is_histogram(name) || tensors.names.iter().any(|known| known == name))
         };
         let hit = of_hits().filter(|hit| has_values(&hit.tensor) && !is_of_program(hit));
         let hit: Vec<String> = hit.map(|hit| hit.tensor.clone()).collect();
-        own.names.extend(hit);
+        tensors.names.extend(hit);
     }
-    // Of the scalars only what was hit belongs there, and the loss.
+    // Only the loss and scalars with hits are rows.
     let is_row = |name: &str| {
         info.loss.as_ref().is_some_and(|loss| loss.tag == name)
             || hits().any(|hit| hit.tensor == name)
     };
     let scalars = curves.iter().map(|curve| curve.0.as_str());
     let scalars = scalars.filter(|name| is_row(name));
-    let names = own.names.clone();
+    let names = tensors.names.clone();
     let mut in_histograms = histograms_of(&all_hits, rank, tags);
-    in_histograms.retain(|name| own.source == Source::Histograms || !names.contains(name));
+    in_histograms.retain(|name| tensors.source == Source::Histograms || !names.contains(name));
     let mut of_histograms = seen_in_histograms(&info.id, rank, &in_histograms, &steps).await?;
     let wanted = scalars.chain(names.iter().chain(&in_histograms).map(String::as_str));
     let wanted = onset::rows(of_hits().map(|hit| hit.tensor.as_str()), wanted);
@@ -236,10 +240,10 @@ pub(super) async fn ask(
             (onset::of_series(series, &steps), Vec::new())
         } else if let Some(seen) = of_histograms.remove(name) {
             (seen, Vec::new())
-        } else if own.source == Source::Histograms {
+        } else if tensors.source == Source::Histograms {
             continue;
         } else {
-            let mut found = own.between(name, (from, to)).await?;
+            let mut found = tensors.between(name, (from, to)).await?;
             let at = |step: &i64| {
                 let at = found.iter().position(|(at, _)| at == step)?;
                 Some(found.swap_remove(at).1)
@@ -259,8 +263,8 @@ pub(super) async fn ask(
         });
     }
     let column = cause.and_then(|hit| steps.iter().position(|step| *step == hit.step));
-    // A file that was written once has nothing that begins.
-    if own.source != Source::Files || steps.len() > 1 {
+    // Files of a single step show no onset.
+    if tensors.source != Source::Files || steps.len() > 1 {
         let mut onset = Onset {
             steps,
             column,
@@ -271,10 +275,10 @@ pub(super) async fn ask(
         onset.leave_out_plain(|name| of_hits().any(|hit| hit.tensor == name));
         put(model.onset, Some(Arc::new(onset)));
     }
-    if own.source == Source::Histograms {
+    if tensors.source == Source::Histograms {
         return Ok(true);
     }
-    // The first tensor of which anything is wrong, else the first weight as it is now.
+    // The first tensor with a hit at that step, else the first weight at its newest steps.
     let hit = of_hits().find(|hit| names.contains(&hit.tensor));
     let (name, steps) = if let Some(hit) = hit {
         (hit.tensor.as_str(), (hit.step, hit.step))
@@ -288,7 +292,7 @@ pub(super) async fn ask(
             steps.unwrap_or((from, to)),
         )
     };
-    let found = own.between(name, steps).await?.pop();
+    let found = tensors.between(name, steps).await?.pop();
     let tensor = found.map(|(step, stats)| {
         Arc::new(TensorAt {
             name: name.to_owned(),
@@ -298,5 +302,5 @@ pub(super) async fn ask(
     });
     put(model.tensor, tensor);
     put(model.tensors, names);
-    Ok(own.is_whole)
+    Ok(tensors.is_whole)
 }

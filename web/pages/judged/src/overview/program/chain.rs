@@ -1,4 +1,4 @@
-//! The operations from the first one whose result is not finite to the loss.
+//! Operations from the first one with a non-finite result to the loss.
 
 use trainscope_api::program::ChainLink;
 
@@ -57,7 +57,7 @@ fn one(link: &ChainLink, i18n: I18n) -> AnyView {
     .into_any()
 }
 
-/// The worst elements of a result.
+/// Worst class of elements in a result.
 fn state(link: &ChainLink) -> &'static str {
     let has = |count: Option<u64>| count.is_some_and(|count| count > 0);
     if has(link.nan) {
@@ -71,7 +71,7 @@ fn state(link: &ChainLink) -> &'static str {
     }
 }
 
-/// Class and width of the parts of the bar, percent; a part that is not empty can be seen.
+/// Class and width in percent of the parts of the bar. Parts with elements have a minimum width.
 fn parts(link: &ChainLink) -> [(&'static str, f64); 3] {
     const MIN_WIDTH: f64 = 6.0;
     let share = |count: Option<u64>| match (count, link.elements) {

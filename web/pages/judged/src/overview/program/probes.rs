@@ -1,4 +1,4 @@
-//! Checks of the first batch: what failed, what could not be tried, what passed.
+//! Checks of the first batch: failed, not tried and passed ones.
 
 use trainscope_api::program::{Probe, ProbeResult};
 

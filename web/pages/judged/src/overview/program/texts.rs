@@ -69,7 +69,7 @@ pub(super) const TEXTS: ProgramTexts = ProgramTexts {
     advice: both("What to do", "处理建议"),
 };
 
-/// Number of rules that have found something.
+/// Text for the number of rules with findings.
 pub(super) fn found(count: usize, i18n: I18n) -> String {
     match i18n.locale() {
         Locale::En => format!("{count} to look at"),
@@ -77,7 +77,7 @@ pub(super) fn found(count: usize, i18n: I18n) -> String {
     }
 }
 
-/// Number of rules that lacked data.
+/// Text for the number of rules that lacked data.
 pub(super) fn unjudged(count: usize, i18n: I18n) -> String {
     match i18n.locale() {
         Locale::En => format!("{count} not judged"),
@@ -85,7 +85,7 @@ pub(super) fn unjudged(count: usize, i18n: I18n) -> String {
     }
 }
 
-/// Number of operations that are not shown.
+/// Text for the number of operations that are not shown.
 pub(super) fn left_out(count: u64, i18n: I18n) -> String {
     match i18n.locale() {
         Locale::En => format!("{count} more"),

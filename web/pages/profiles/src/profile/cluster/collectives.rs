@@ -1,4 +1,4 @@
-//! Collectives by name and size: time, how much is hidden, and the spread of the arrival of the ranks.
+//! Collectives by name and size: time, hidden share, and the spread of the arrival of the ranks.
 
 use super::super::model::{time, use_model};
 use super::super::parts::downloads;
@@ -23,7 +23,7 @@ const FIELDS: [&str; 10] = [
     "bandwidth",
 ];
 
-/// Share of a collective that is hidden below which it is a warning.
+/// Hidden share of a collective below which it gets a warning.
 const LITTLE: f64 = 0.3;
 
 #[component]
@@ -32,9 +32,9 @@ pub(super) fn Collectives() -> impl IntoView {
     let model = use_model();
     let i18n = use_i18n();
     let body = move || {
-        cluster.with(|own| {
-            let is_alone = own.ranks.len() < 2;
-            let rows = own.collectives.iter().map(|row| {
+        cluster.with(|answer| {
+            let is_alone = answer.ranks.len() < 2;
+            let rows = answer.collectives.iter().map(|row| {
                 let href = model.step_href(None, Some(&row.name));
                 let shown = if row.operation.is_empty() {
                     &row.name
@@ -46,7 +46,7 @@ pub(super) fn Collectives() -> impl IntoView {
                 let count = format!("× {}", format::count(row.count));
                 let parts: Vec<&str> = parts.map(String::as_str).chain([&*count]).collect();
                 let title = parts.join(" · ");
-                // Without other ranks nothing is known of their arrival.
+                // The spread of arrivals needs other ranks.
                 let spread = if is_alone {
                     "–".to_owned()
                 } else {
@@ -79,20 +79,20 @@ pub(super) fn Collectives() -> impl IntoView {
     };
     let is_empty = move || {
         cluster
-            .with(|own| own.collectives.is_empty())
+            .with(|answer| answer.collectives.is_empty())
             .unwrap_or(false)
     };
     view! {
         <section class="card" data-part="collectives">
             <div class="head">
-                <h2>{i18n.text(|t| t.profile.against_communication)}</h2>
+                <h2>{i18n.text(|t| t.ranks().against_communication)}</h2>
                 <span class="grow"></span>
                 {downloads(
                     "collectives",
                     &FIELDS,
                     move || {
                         let answer = cluster.answer.answer.get_untracked();
-                        answer.map(|own| own.collectives.clone()).unwrap_or_default()
+                        answer.map(|answer| answer.collectives.clone()).unwrap_or_default()
                     },
                 )}
             </div>
@@ -102,7 +102,7 @@ pub(super) fn Collectives() -> impl IntoView {
                     <thead>
                         <tr>
                             {move || {
-                                let heads = i18n.texts().profile.collective_columns;
+                                let heads = i18n.texts().ranks().collective_columns;
                                 let heads = heads.into_iter().enumerate();
                                 heads
                                     .map(|(at, head)| view! { <th class:num=at != 0>{head}</th> })
@@ -113,7 +113,7 @@ pub(super) fn Collectives() -> impl IntoView {
                     <tbody>{body}</tbody>
                 </table>
                 <Show when=is_empty>
-                    <p class="small ink2 nothing">{i18n.text(|t| t.profile.no_collectives)}</p>
+                    <p class="small ink2 nothing">{i18n.text(|t| t.ranks().no_collectives)}</p>
                 </Show>
                 <Groups />
                 <Links />

@@ -1,4 +1,4 @@
-//! Communication by process group: which dimension of a parallel training costs time.
+//! Communication by process group: the cost of each dimension of a parallel training.
 
 use super::super::model::time;
 use super::super::parts::downloads;
@@ -22,16 +22,20 @@ const FIELDS: [&str; 7] = [
 pub(super) fn Groups() -> impl IntoView {
     let cluster = use_cluster();
     let i18n = use_i18n();
-    let rows = Memo::new(move |_| cluster.with(|own| own.groups.clone()).unwrap_or_default());
+    let rows = Memo::new(move |_| {
+        cluster
+            .with(|answer| answer.groups.clone())
+            .unwrap_or_default()
+    });
     move || {
-        let texts = i18n.texts().profile;
+        let texts = i18n.texts();
         rows.with(|rows| {
             let lines = rows.iter().map(|row| {
                 let unknown =
                     |value: u64, text: String| if value > 0 { text } else { "–".to_owned() };
-                let pipeline = row
-                    .point_to_point
-                    .then(|| view! { <span class="micro ink3">{texts.point_to_point}</span> });
+                let pipeline = row.point_to_point.then(
+                    || view! { <span class="micro ink3">{texts.ranks().point_to_point}</span> },
+                );
                 view! {
                     <tr>
                         <td title=row.name.clone()>{row.name.clone()} {pipeline}</td>
@@ -43,20 +47,20 @@ pub(super) fn Groups() -> impl IntoView {
                     </tr>
                 }
             });
-            let heads = texts.group_columns.into_iter().enumerate();
+            let heads = texts.ranks().group_columns.into_iter().enumerate();
             let heads = heads.map(|(at, head)| view! { <th class:num=(at > 0)>{head}</th> });
             (rows.len() > 1).then(|| {
                 view! {
                     <div class="head">
-                        <h3>{texts.process_groups}</h3>
-                        <span class="micro ink3 cut">{texts.groups_beside}</span>
+                        <h3>{texts.ranks().process_groups}</h3>
+                        <span class="micro ink3 cut">{texts.ranks().groups_beside}</span>
                         <span class="grow"></span>
                         {downloads(
                             "groups",
                             &FIELDS,
                             move || {
                                 let answer = cluster.answer.answer.get_untracked();
-                                answer.map(|own| own.groups.clone()).unwrap_or_default()
+                                answer.map(|answer| answer.groups.clone()).unwrap_or_default()
                             },
                         )}
                     </div>

@@ -15,17 +15,21 @@ const FIELDS: [&str; 6] = [
     "nanos",
     "bandwidth",
 ];
-/// Rows that are listed; all of them are in the download.
+/// Maximum number of listed rows; the download has all.
 const ROWS: usize = 64;
 
-/// The table; nothing where the files have no links.
+/// The table; nothing if the files have no links.
 #[component]
 pub(super) fn Links() -> impl IntoView {
     let cluster = use_cluster();
     let i18n = use_i18n();
-    let rows = Memo::new(move |_| cluster.with(|own| own.links.clone()).unwrap_or_default());
+    let rows = Memo::new(move |_| {
+        cluster
+            .with(|answer| answer.links.clone())
+            .unwrap_or_default()
+    });
     move || {
-        let texts = i18n.texts().profile;
+        let texts = i18n.texts();
         rows.with(|rows| {
             let lines = rows.iter().take(ROWS).map(|row| {
                 view! {
@@ -38,14 +42,14 @@ pub(super) fn Links() -> impl IntoView {
                     </tr>
                 }
             });
-            let heads = texts.link_columns.into_iter().enumerate();
+            let heads = texts.ranks().link_columns.into_iter().enumerate();
             let heads = heads.map(|(at, head)| view! { <th class:num=(at > 1)>{head}</th> });
             (!rows.is_empty()).then(|| {
                 view! {
                     <div class="head">
-                        <h3>{texts.links}</h3>
+                        <h3>{texts.ranks().links}</h3>
                         <span class="micro ink3">
-                            {(texts.of_links)(rows.len().min(ROWS) as u64, rows.len() as u64)}
+                            {(texts.ranks().of_links)(rows.len().min(ROWS) as u64, rows.len() as u64)}
                         </span>
                         <span class="grow"></span>
                         {downloads(
@@ -53,7 +57,7 @@ pub(super) fn Links() -> impl IntoView {
                             &FIELDS,
                             move || {
                                 let answer = cluster.answer.answer.get_untracked();
-                                answer.map(|own| own.links.clone()).unwrap_or_default()
+                                answer.map(|answer| answer.links.clone()).unwrap_or_default()
                             },
                         )}
                     </div>

@@ -1,4 +1,4 @@
-//! Time that the ranks wait for one another in each step, and whom they wait for.
+//! Time that the ranks wait for one another in each step, and the rank they wait for.
 
 use std::sync::Arc;
 
@@ -21,8 +21,8 @@ pub(super) fn Lost() -> impl IntoView {
     let lost = Memo::new(move |_| cluster.with(lost).unwrap_or_default());
     let figure = Signal::derive(move || {
         let lost = lost.get();
-        let curves = cluster.with(|own| {
-            let slow: Vec<u32> = own.stragglers.iter().map(|slow| slow.rank).collect();
+        let curves = cluster.with(|answer| {
+            let slow: Vec<u32> = answer.stragglers.iter().map(|slow| slow.rank).collect();
             let shade = |rank: u32| {
                 if slow.contains(&rank) {
                     Shade::Warning
@@ -31,7 +31,7 @@ pub(super) fn Lost() -> impl IntoView {
                 }
             };
             Curves {
-                steps: own.steps.clone(),
+                steps: answer.steps.clone(),
                 curves: vec![Curve {
                     values: lost.iter().map(|(nanos, _)| *nanos as f64).collect(),
                     bars: lost.iter().map(|(_, rank)| shade(*rank)).collect(),
@@ -46,15 +46,15 @@ pub(super) fn Lost() -> impl IntoView {
     });
     let at = move |hit: Hit| {
         let (nanos, rank) = lost.with(|lost| lost.get(hit.index).copied())?;
-        let step = cluster.with(|own| own.steps.get(hit.index).copied())??;
+        let step = cluster.with(|answer| answer.steps.get(hit.index).copied())??;
         Some((step, rank, nanos))
     };
     let tip = move |hit: Hit| {
-        let texts = i18n.texts().profile;
+        let texts = i18n.texts();
         let (step, rank, nanos) = at(hit)?;
-        let title = (texts.step)(&format::integer(step), 1);
-        let slowest = (texts.rank_name)(rank);
-        let rows = vec![(None, texts.slowest.to_owned(), slowest)];
+        let title = (texts.profile().step)(&format::integer(step), 1);
+        let slowest = (texts.ranks().rank_name)(rank);
+        let rows = vec![(None, texts.ranks().slowest.to_owned(), slowest)];
         Some(read_out(title, time(nanos), rows))
     };
     let press = move |hit: Hit| {
@@ -64,17 +64,17 @@ pub(super) fn Lost() -> impl IntoView {
         }
     };
     let numbers = move || {
-        let texts = i18n.texts().profile;
-        let ranks = cluster.with(|own| own.ranks.len())?;
+        let texts = i18n.texts();
+        let ranks = cluster.with(|answer| answer.ranks.len())?;
         let others = i64::try_from(ranks.saturating_sub(1)).unwrap_or(i64::MAX);
-        let sum: i64 = lost.with(|lost| lost.iter().map(|own| own.0).sum());
+        let sum: i64 = lost.with(|lost| lost.iter().map(|step| step.0).sum());
         let steps = lost.with(Vec::len) as u64;
         let all = time(sum.saturating_mul(others));
         Some(view! {
             <dl class="kv">
-                <dt>{(texts.in_steps)(steps)}</dt>
+                <dt>{(texts.ranks().in_steps)(steps)}</dt>
                 <dd>{time(sum)}</dd>
-                <dt>{(texts.times_ranks)(ranks as u64)}</dt>
+                <dt>{(texts.ranks().times_ranks)(ranks as u64)}</dt>
                 <dd class="warn med">{all}</dd>
             </dl>
         })
@@ -82,14 +82,14 @@ pub(super) fn Lost() -> impl IntoView {
     view! {
         <section class="card over-session" data-part="lost">
             <div class="head">
-                <h2>{i18n.text(|t| t.profile.lost)}</h2>
-                <span class="micro ink3 cut">{i18n.text(|t| t.profile.lost_beside)}</span>
+                <h2>{i18n.text(|t| t.ranks().lost)}</h2>
+                <span class="micro ink3 cut">{i18n.text(|t| t.ranks().lost_beside)}</span>
             </div>
             <div class="body">
                 <div class="plot">
                     <ProfileChart
                         figure
-                        label=i18n.label(|t| t.profile.lost)
+                        label=i18n.label(|t| t.ranks().lost)
                         pointed
                         tip=Callback::new(tip)
                         on_press=Callback::new(press)
@@ -101,17 +101,17 @@ pub(super) fn Lost() -> impl IntoView {
     }
 }
 
-/// For each step the mean time that a rank waits for the others, and the rank that is waited for most.
-fn lost(own: &RanksAnswer) -> Vec<(i64, u32)> {
-    let others = i64::try_from(own.ranks.len().saturating_sub(1)).unwrap_or(i64::MAX);
-    let columns = 0..own.steps.len();
+/// For each step, the mean time that a rank waits for the others, ns, and the rank waited for longest.
+fn lost(answer: &RanksAnswer) -> Vec<(i64, u32)> {
+    let others = i64::try_from(answer.ranks.len().saturating_sub(1)).unwrap_or(i64::MAX);
+    let columns = 0..answer.steps.len();
     let lost = columns.map(|column| {
-        let rows = own.late_nanos.iter().zip(&own.ranks);
+        let rows = answer.late_nanos.iter().zip(&answer.ranks);
         let values = rows.filter_map(|(row, rank)| Some((*row.get(column)?, rank.rank)));
         let values: Vec<(i64, u32)> = values.collect();
         let sum = values
             .iter()
-            .fold(0, |sum: i64, own| sum.saturating_add(own.0));
+            .fold(0, |sum: i64, value| sum.saturating_add(value.0));
         let (_, rank) = values.into_iter().max().unwrap_or_default();
         (sum / others.max(1), rank)
     });
@@ -126,7 +126,7 @@ mod tests {
 
     #[test]
     fn the_rank_that_is_waited_for_most_stands_for_each_step() {
-        let own = RanksAnswer {
+        let answer = RanksAnswer {
             ranks: (4..7)
                 .map(|rank| RankRow {
                     rank,
@@ -137,7 +137,7 @@ mod tests {
             late_nanos: vec![vec![0, 40], vec![12, 6], vec![10, 0]],
             ..RanksAnswer::default()
         };
-        assert_eq!(lost(&own), [(11, 5), (23, 4)]);
+        assert_eq!(lost(&answer), [(11, 5), (23, 4)]);
         assert!(lost(&RanksAnswer::default()).is_empty());
     }
 }

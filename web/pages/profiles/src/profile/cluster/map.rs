@@ -10,7 +10,7 @@ use super::super::parts::read_out;
 use super::use_cluster;
 use trainscope_web_kit::components::{ProfileChart, SegOption, Segmented};
 use trainscope_web_kit::format;
-use trainscope_web_kit::i18n::{ProfileTexts, use_i18n};
+use trainscope_web_kit::i18n::{Texts, use_i18n};
 use trainscope_web_kit::prelude::*;
 use trainscope_web_kit::url_state::History;
 
@@ -39,12 +39,12 @@ impl Quantity {
         matches!(self, Self::Late | Self::Wait)
     }
 
-    fn of(self, own: &RanksAnswer) -> &[Vec<i64>] {
+    fn of(self, answer: &RanksAnswer) -> &[Vec<i64>] {
         match self {
-            Self::Late => &own.late_nanos,
-            Self::Compute => &own.compute_nanos,
-            Self::Wait => &own.wait_nanos,
-            Self::Length => &own.length_nanos,
+            Self::Late => &answer.late_nanos,
+            Self::Compute => &answer.compute_nanos,
+            Self::Wait => &answer.wait_nanos,
+            Self::Length => &answer.length_nanos,
         }
     }
 }
@@ -58,42 +58,42 @@ pub(super) fn Map() -> impl IntoView {
     let quantity = Memo::new(move |_| {
         let name = wanted.get();
         let mut names = Quantity::NAMES.into_iter();
-        let at = names.position(|own| Some(own) == name.as_deref());
+        let at = names.position(|known| Some(known) == name.as_deref());
         at.map_or(Quantity::Late, |at| Quantity::ALL[at])
     });
     let pointed = RwSignal::new(None::<Hit>);
     let figure = Signal::derive(move || {
-        let texts = i18n.texts().profile;
-        let map = cluster.with(|own| map(own, quantity.get(), texts));
+        let texts = i18n.texts();
+        let map = cluster.with(|answer| map(answer, quantity.get(), texts));
         Arc::new(Figure::Map(map.unwrap_or_default()))
     });
     let at = move |hit: Hit| {
-        cluster.with(|own| {
-            let rank = own.ranks.get(hit.index)?.rank;
-            let step = *own.steps.get(hit.part?)?;
+        cluster.with(|answer| {
+            let rank = answer.ranks.get(hit.index)?.rank;
+            let step = *answer.steps.get(hit.part?)?;
             Some((rank, step))
         })?
     };
     let tip = move |hit: Hit| {
-        let texts = i18n.texts().profile;
+        let texts = i18n.texts();
         let (rank, step) = at(hit)?;
         let quantity = quantity.get();
-        cluster.with(|own| {
+        cluster.with(|answer| {
             let column = hit.part?;
             let rows = Quantity::ALL
                 .into_iter()
                 .enumerate()
                 .filter_map(|(at, quantity)| {
-                    let values = quantity.of(own);
+                    let values = quantity.of(answer);
                     let nanos = values.get(hit.index)?.get(column)?;
-                    Some((None, texts.quantities[at].to_owned(), time(*nanos)))
+                    Some((None, texts.ranks().quantities[at].to_owned(), time(*nanos)))
                 });
             let mut rows: Vec<_> = rows.collect();
-            let values = quantity.of(own).iter();
+            let values = quantity.of(answer).iter();
             let middle = median(values.filter_map(|row| row.get(column).copied()).collect());
-            rows.push((None, texts.median_of_ranks.to_owned(), time(middle)));
-            let title = (texts.rank_name)(rank);
-            let step = (texts.step)(&format::integer(step), 1);
+            rows.push((None, texts.ranks().median_of_ranks.to_owned(), time(middle)));
+            let title = (texts.ranks().rank_name)(rank);
+            let step = (texts.profile().step)(&format::integer(step), 1);
             Some(read_out(title, step, rows))
         })?
     };
@@ -105,7 +105,7 @@ pub(super) fn Map() -> impl IntoView {
     };
     let option = |at: usize| SegOption {
         value: Quantity::ALL[at],
-        label: Signal::derive(move || i18n.texts().profile.quantities[at].to_owned()),
+        label: Signal::derive(move || i18n.texts().ranks().quantities[at].to_owned()),
     };
     let choose = move |quantity: Quantity| {
         let name = Quantity::NAMES[quantity as usize];
@@ -127,18 +127,18 @@ pub(super) fn Map() -> impl IntoView {
         }
     };
     let beside = move || {
-        let texts = i18n.texts().profile;
-        texts.map_beside[usize::from(quantity.get().is_size())]
+        let texts = i18n.texts();
+        texts.ranks().map_beside[usize::from(quantity.get().is_size())]
     };
     view! {
         <section class="card" data-part="map">
             <div class="head">
-                <h2>{i18n.text(|t| t.profile.when_began)}</h2>
+                <h2>{i18n.text(|t| t.ranks().when_began)}</h2>
                 <span class="micro ink3 cut">{beside}</span>
                 <span class="grow"></span>
                 {scale}
                 <Segmented
-                    label=i18n.label(|t| t.profile.when_began)
+                    label=i18n.label(|t| t.ranks().when_began)
                     options=(0..Quantity::ALL.len()).map(option).collect()
                     value=quantity
                     on_choose=choose
@@ -147,7 +147,7 @@ pub(super) fn Map() -> impl IntoView {
             <div class="body plot">
                 <ProfileChart
                     figure
-                    label=i18n.label(|t| t.profile.when_began)
+                    label=i18n.label(|t| t.ranks().when_began)
                     pointed
                     tip=Callback::new(tip)
                     on_press=Callback::new(press)
@@ -157,11 +157,11 @@ pub(super) fn Map() -> impl IntoView {
     }
 }
 
-fn map(own: &RanksAnswer, quantity: Quantity, texts: &ProfileTexts) -> RankMap {
-    let all = quantity.of(own);
+fn map(answer: &RanksAnswer, quantity: Quantity, texts: Texts) -> RankMap {
+    let all = quantity.of(answer);
     let is_size = quantity.is_size();
     let most = all.iter().flatten().copied().max().unwrap_or(0).max(1) as f64;
-    let medians: Vec<f64> = (0..own.steps.len())
+    let medians: Vec<f64> = (0..answer.steps.len())
         .map(|column| {
             median(
                 all.iter()
@@ -181,18 +181,21 @@ fn map(own: &RanksAnswer, quantity: Quantity, texts: &ProfileTexts) -> RankMap {
         let cells = row.iter().zip(&medians);
         cells.map(|(nanos, median)| value(nanos, median)).collect()
     });
-    let frame = own.stragglers.first().and_then(|slow| {
-        let row = own.ranks.iter().position(|row| row.rank == slow.rank)?;
-        let column = own.steps.iter().position(|step| *step == slow.from_step)?;
+    let frame = answer.stragglers.first().and_then(|slow| {
+        let row = answer.ranks.iter().position(|row| row.rank == slow.rank)?;
+        let column = answer
+            .steps
+            .iter()
+            .position(|step| *step == slow.from_step)?;
         Some((row, column))
     });
     RankMap {
-        rows: own
+        rows: answer
             .ranks
             .iter()
-            .map(|row| (texts.rank_name)(row.rank))
+            .map(|row| (texts.ranks().rank_name)(row.rank))
             .collect(),
-        columns: own
+        columns: answer
             .steps
             .iter()
             .map(|step| format::integer(*step))
@@ -212,7 +215,7 @@ mod tests {
 
     #[test]
     fn cells_are_against_the_median_and_the_slow_rank_is_framed() {
-        let own = RanksAnswer {
+        let answer = RanksAnswer {
             ranks: (0..3)
                 .map(|rank| RankRow {
                     rank,
@@ -230,15 +233,15 @@ mod tests {
             }],
             ..RanksAnswer::default()
         };
-        let texts = Locale::En.texts().profile;
-        let found = map(&own, Quantity::Compute, texts);
+        let texts = Locale::En.texts();
+        let found = map(&answer, Quantity::Compute, texts);
         assert!((found.values[1][1] - 0.5).abs() < 1e-9);
         assert!(found.values[0][1].abs() < 1e-9);
         assert_eq!(found.frame, Some((1, 1)));
-        let found = map(&own, Quantity::Wait, texts);
+        let found = map(&answer, Quantity::Wait, texts);
         assert_eq!(found.values[0], [0.0, 1.0]);
-        let found = map(&own, Quantity::Late, texts);
+        let found = map(&answer, Quantity::Late, texts);
         assert_eq!(found.values[1], [0.25, 1.0]);
-        assert!(map(&own, Quantity::Length, texts).values.is_empty());
+        assert!(map(&answer, Quantity::Length, texts).values.is_empty());
     }
 }

@@ -1,4 +1,4 @@
-//! Beside the pictures of memory: advice about it, and its least bytes over the steps.
+//! Cards next to the pictures of memory: advice, and the minimum bytes over the steps.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -13,7 +13,7 @@ use trainscope_web_kit::components::{IconName, ProfileChart, fixed_icon, severit
 use trainscope_web_kit::i18n::use_i18n;
 use trainscope_web_kit::prelude::*;
 
-/// Rules about memory have an id that begins like one of these.
+/// Prefixes of the ids of rules about memory.
 const RULES: [&str; 2] = ["memory", "allocator"];
 
 #[component]
@@ -24,8 +24,8 @@ pub(super) fn MemoryAdvice() -> impl IntoView {
     let list = move || {
         model.with(|summary| {
             let all = summary.advice.iter();
-            let own = all.filter(|one| is_about_memory(&one.id));
-            let own = own.map(|one| {
+            let advice = all.filter(|one| is_about_memory(&one.id));
+            let advice = advice.map(|one| {
                 let (class, icon) = severity_icon(one.severity);
                 let remedy = said(i18n, &one.remedy);
                 let search = (!one.search.is_empty()).then_some(&*one.search);
@@ -44,18 +44,18 @@ pub(super) fn MemoryAdvice() -> impl IntoView {
                     </li>
                 }
             });
-            let own = own.collect::<Vec<_>>();
-            if own.is_empty() {
+            let advice = advice.collect::<Vec<_>>();
+            if advice.is_empty() {
                 nothing(summary)
             } else {
-                view! { <ol>{own}</ol> }.into_any()
+                view! { <ol>{advice}</ol> }.into_any()
             }
         })
     };
     view! {
         <section class="card advice" data-part="advice">
             <div class="head">
-                <h2>{i18n.text(|t| t.profile.would_help)}</h2>
+                <h2>{i18n.text(|t| t.profile().would_help)}</h2>
             </div>
             <div class="scroll">{list}</div>
         </section>
@@ -63,24 +63,24 @@ pub(super) fn MemoryAdvice() -> impl IntoView {
 }
 
 fn is_about_memory(rule: &str) -> bool {
-    RULES.iter().any(|own| rule.starts_with(own))
+    RULES.iter().any(|prefix| rule.starts_with(prefix))
 }
 
-/// The reasons for which rules about memory were not judged; without any, that all of them found nothing.
-fn nothing(own: &SessionSummary) -> AnyView {
+/// Reasons of rules about memory that were not judged; without any, a line that all found nothing.
+fn nothing(summary: &SessionSummary) -> AnyView {
     let i18n = use_i18n();
-    let texts = i18n.texts().profile;
-    let all = own.not_judged.iter();
+    let texts = i18n.texts();
+    let all = summary.not_judged.iter();
     let reasons = all.filter(|one| is_about_memory(&one.id));
     let reasons: BTreeSet<String> = reasons.map(|one| said(i18n, &one.reason)).collect();
     let (icon, class, text) = if reasons.is_empty() {
-        (IconName::Ok, "okc", texts.memory_fine.to_owned())
+        (IconName::Ok, "okc", texts.memory().memory_fine.to_owned())
     } else {
         let reasons = reasons.into_iter().collect::<Vec<_>>();
         (
             IconName::Info,
             "ink3",
-            (texts.memory_unjudged)(&reasons.join(texts.comma)),
+            (texts.memory().memory_unjudged)(&reasons.join(texts.memory().comma)),
         )
     };
     view! {
@@ -92,7 +92,7 @@ fn nothing(own: &SessionSummary) -> AnyView {
     .into_any()
 }
 
-/// Least bytes of each step, with the growth, and counts of allocations.
+/// Minimum bytes of each step with their growth, and counts of allocations.
 #[component]
 pub(super) fn OverSession() -> impl IntoView {
     let memory = use_memory();
@@ -100,14 +100,14 @@ pub(super) fn OverSession() -> impl IntoView {
     let i18n = use_i18n();
     let pointed = RwSignal::new(None::<Hit>);
     let figure = Signal::derive(move || {
-        let texts = i18n.texts().profile;
-        let curves = memory.answer.answer.with(|own| {
-            let own = own.as_deref()?;
-            let (steps, bytes): (Vec<i64>, Vec<u64>) = own.least_by_step.iter().copied().unzip();
+        let texts = i18n.texts();
+        let curves = memory.answer.answer.with(|answer| {
+            let answer = answer.as_deref()?;
+            let (steps, bytes): (Vec<i64>, Vec<u64>) = answer.least_by_step.iter().copied().unzip();
             Some(Curves {
                 steps,
                 curves: vec![Curve {
-                    name: texts.least.to_owned(),
+                    name: texts.memory().least.to_owned(),
                     shade: Shade::Magnitude(6),
                     values: bytes.into_iter().map(|bytes| bytes as f64).collect(),
                     bars: Vec::new(),
@@ -123,11 +123,11 @@ pub(super) fn OverSession() -> impl IntoView {
         memory
             .answer
             .answer
-            .with(|own| own.as_ref()?.least_by_step.get(hit.index).copied())
+            .with(|answer| answer.as_ref()?.least_by_step.get(hit.index).copied())
     };
     let tip = move |hit: Hit| {
         let (step, bytes) = at(hit)?;
-        let title = (i18n.texts().profile.step)(&format::integer(step), 1);
+        let title = (i18n.texts().profile().step)(&format::integer(step), 1);
         Some(read_out(title, format::bytes(bytes), Vec::new()))
     };
     let press = move |hit: Hit| {
@@ -136,31 +136,39 @@ pub(super) fn OverSession() -> impl IntoView {
     };
     let has_many = Memo::new(move |_| {
         let answer = memory.answer.answer.get();
-        answer.is_some_and(|own| own.least_by_step.len() > 1)
+        answer.is_some_and(|answer| answer.least_by_step.len() > 1)
     });
     let numbers = move || {
-        let texts = i18n.texts().profile;
+        let texts = i18n.texts();
         let answer = memory.answer.answer.get()?;
         let total = memory.total.get()?;
-        let growth = answer.growth.map(|own| {
-            let half = (own.high - own.low) / 2.0;
-            let value = format!("{} ± {}", slope(own.slope), slope(half.abs()));
-            (texts.growth, value)
+        let growth = answer.growth.map(|growth| {
+            let half = (growth.high - growth.low) / 2.0;
+            let value = format!("{} ± {}", slope(growth.slope), slope(half.abs()));
+            (texts.memory().growth, value)
         });
         let reserved = (total.peak_reserved_bytes > 0).then(|| {
             let unused = total
                 .peak_reserved_bytes
                 .saturating_sub(total.peak_len_bytes);
             let share = format::percent(answer.fragmentation);
-            (texts.unused, format!("{} · {share}", format::bytes(unused)))
+            (
+                texts.memory().unused,
+                format!("{} · {share}", format::bytes(unused)),
+            )
         });
         let pairs = [
             growth,
             reserved,
-            Some((texts.allocations, format::count(total.allocations))),
-            (total.never_freed > 0).then(|| (texts.never_freed, format::count(total.never_freed))),
-            (total.freed_unseen > 0)
-                .then(|| (texts.freed_unseen, format::count(total.freed_unseen))),
+            Some((texts.memory().allocations, format::count(total.allocations))),
+            (total.never_freed > 0)
+                .then(|| (texts.memory().never_freed, format::count(total.never_freed))),
+            (total.freed_unseen > 0).then(|| {
+                (
+                    texts.memory().freed_unseen,
+                    format::count(total.freed_unseen),
+                )
+            }),
         ];
         let pairs = pairs.into_iter().flatten();
         let pairs = pairs.map(|(name, value)| view! { <dt>{name}</dt><dd>{value}</dd> });
@@ -169,11 +177,11 @@ pub(super) fn OverSession() -> impl IntoView {
     view! {
         <section class="card over-session" data-part="growth">
             {move || {
-                let texts = i18n.texts().profile;
+                let texts = i18n.texts();
                 let title = if has_many.get() {
-                    texts.over_session
+                    texts.memory().over_session
                 } else {
-                    texts.whole_session
+                    texts.memory().whole_session
                 };
                 head(title.to_owned(), String::new(), ().into_any())
             }}
@@ -182,7 +190,7 @@ pub(super) fn OverSession() -> impl IntoView {
                     <div class="plot">
                         <ProfileChart
                             figure
-                            label=i18n.label(|t| t.profile.over_session)
+                            label=i18n.label(|t| t.memory().over_session)
                             pointed
                             tip=Callback::new(tip)
                             on_press=Callback::new(press)

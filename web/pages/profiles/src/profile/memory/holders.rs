@@ -1,4 +1,4 @@
-//! Memory that is alive at a moment: by operator or scope, with its lifetime on the axis of the step.
+//! Memory alive at a moment: by operator or scope, with its lifetime on the axis of the step.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -9,12 +9,12 @@ use super::{AT, GROUP, MemoryHolder, format, shade_of, use_memory};
 use crate::frames::{FrameLook, frames_view};
 use trainscope_api::profile::{FlameAnswer, FlameFrame, without_folders};
 use trainscope_web_kit::components::{SegOption, Segmented};
-use trainscope_web_kit::i18n::{ProfileTexts, use_i18n};
+use trainscope_web_kit::i18n::{Texts, use_i18n};
 use trainscope_web_kit::keys::use_keys;
 use trainscope_web_kit::prelude::*;
 use trainscope_web_kit::url_state::History;
 
-/// Rows of the table.
+/// Maximum number of rows.
 const LISTED: usize = 200;
 
 const FIELDS: [&str; 7] = [
@@ -51,8 +51,8 @@ impl HolderGroup {
     }
 
     pub(super) fn of_name(name: Option<&str>) -> Self {
-        let own = Self::ALL.into_iter().find(|own| own.name() == name);
-        own.unwrap_or_default()
+        let group = Self::ALL.into_iter().find(|group| group.name() == name);
+        group.unwrap_or_default()
     }
 }
 
@@ -66,7 +66,9 @@ pub(super) fn Holders() -> impl IntoView {
     let chosen = RwSignal::new(0_usize);
     let rows = Memo::new(move |_| {
         let answer = memory.answer.answer.get();
-        let all = answer.map(|own| own.holders.clone()).unwrap_or_default();
+        let all = answer
+            .map(|answer| answer.holders.clone())
+            .unwrap_or_default();
         let mut all = if group.get() == HolderGroup::Scope {
             scopes(all)
         } else {
@@ -78,10 +80,10 @@ pub(super) fn Holders() -> impl IntoView {
     let by_stacks = Memo::new(move |_| {
         memory
             .total
-            .with(|own| own.as_ref().is_some_and(|own| own.by_stacks))
+            .with(|total| total.as_ref().is_some_and(|total| total.by_stacks))
     });
     let open = move |row: &MemoryHolder| {
-        // Lines of a program are no slices.
+        // Lines of a program are not slices.
         let is_slice = !by_stacks.get() && !row.operator.is_empty();
         let search = is_slice.then_some(&*row.operator);
         model.around_href((row.begin_nanos, row.end_nanos), search)
@@ -102,23 +104,23 @@ pub(super) fn Holders() -> impl IntoView {
         }
         true
     });
-    // Begin and end of the picture above, and the moment in it.
+    // Start and end of the picture above, and the chosen moment, ns.
     let stretch = Memo::new(move |_| {
-        memory.answer.answer.with(|own| {
-            let own = own.as_ref()?;
-            let (first, last) = (own.times_nanos.first()?, own.times_nanos.last()?);
-            Some((*first, *last, own.at_nanos))
+        memory.answer.answer.with(|answer| {
+            let answer = answer.as_ref()?;
+            let (first, last) = (answer.times_nanos.first()?, answer.times_nanos.last()?);
+            Some((*first, *last, answer.at_nanos))
         })
     });
     let title = move || {
-        let texts = i18n.texts().profile;
+        let texts = i18n.texts();
         match memory.at.get() {
-            None => texts.at_peak.to_owned(),
-            Some(at) => (texts.at_moment)(&time(at.saturating_sub(memory.origin()))),
+            None => texts.memory().at_peak.to_owned(),
+            Some(at) => (texts.memory().at_moment)(&time(at.saturating_sub(memory.origin()))),
         }
     };
     let body = move || {
-        let texts = i18n.texts().profile;
+        let texts = i18n.texts();
         let stretch = stretch.get().unwrap_or((0, 1, 0));
         rows.with(|rows| {
             let most = rows.iter().map(|row| row.bytes).max().unwrap_or(1).max(1);
@@ -135,14 +137,14 @@ pub(super) fn Holders() -> impl IntoView {
         })
     };
     let footer = move || {
-        let texts = i18n.texts().profile;
+        let texts = i18n.texts();
         let held = rows.with(|rows| rows.iter().map(|row| row.bytes).sum::<u64>());
         let count = rows.with(|rows| rows.len()) as u64;
         let all = memory
             .answer
             .answer
-            .with(|own| own.as_ref().map_or(0, |own| own.at_len_bytes));
-        (texts.holds)(count, &format::bytes(held), &format::bytes(all))
+            .with(|answer| answer.as_ref().map_or(0, |answer| answer.at_len_bytes));
+        (texts.memory().holds)(count, &format::bytes(held), &format::bytes(all))
     };
     let choices = move || {
         let by_stacks = by_stacks.get();
@@ -151,15 +153,19 @@ pub(super) fn Holders() -> impl IntoView {
         let options = all.map(|value| SegOption {
             value,
             label: Signal::derive(move || {
-                let texts = i18n.texts().profile;
-                let line = texts.line_groups.get(value as usize).filter(|_| by_stacks);
-                let text = line.unwrap_or(&texts.holder_groups[value as usize]);
+                let texts = i18n.texts();
+                let line = texts
+                    .memory()
+                    .line_groups
+                    .get(value as usize)
+                    .filter(|_| by_stacks);
+                let text = line.unwrap_or(&texts.memory().holder_groups[value as usize]);
                 (*text).to_owned()
             }),
         });
         view! {
             <Segmented
-                label=i18n.label(|t| t.profile.group)
+                label=i18n.label(|t| t.profile().group)
                 options=options.collect()
                 value=group
                 on_choose=move |group: HolderGroup| {
@@ -169,10 +175,10 @@ pub(super) fn Holders() -> impl IntoView {
         }
     };
     let heads = move || {
-        let texts = i18n.texts().profile;
-        let mut heads = texts.holder_columns;
+        let texts = i18n.texts();
+        let mut heads = texts.memory().holder_columns;
         if by_stacks.get() {
-            heads[0] = texts.line_column;
+            heads[0] = texts.memory().line_column;
         }
         heads
             .map(|head| view! { <th>{head}</th> })
@@ -207,7 +213,7 @@ pub(super) fn Holders() -> impl IntoView {
                         class="link small"
                         on:click=move |_| url.set(&[(AT, None)], History::Replace)
                     >
-                        {i18n.text(|t| t.profile.back_to_peak)}
+                        {i18n.text(|t| t.memory().back_to_peak)}
                     </button>
                 </Show>
                 <span class="grow"></span>
@@ -225,8 +231,11 @@ fn Flame() -> impl IntoView {
     let memory = use_memory();
     let root = RwSignal::new(None::<usize>);
     let frames = Memo::new(move |_| {
-        memory.answer.answer.with(|own| {
-            let stacks = own.as_deref().map(|own| &*own.stacks).unwrap_or_default();
+        memory.answer.answer.with(|answer| {
+            let stacks = answer
+                .as_deref()
+                .map(|answer| &*answer.stacks)
+                .unwrap_or_default();
             let outermost = stacks.iter().filter(|frame| frame.depth == 0);
             FlameAnswer {
                 total_nanos: outermost.map(|frame| length(frame.bytes)).sum(),
@@ -257,7 +266,7 @@ fn Flame() -> impl IntoView {
     move || frames.with(|frames| frames_view(frames, root, look))
 }
 
-/// Bytes as the chart takes them.
+/// Bytes as the length of a frame.
 fn length(bytes: u64) -> i64 {
     i64::try_from(bytes).unwrap_or(i64::MAX)
 }
@@ -267,10 +276,10 @@ fn cells(
     most: u64,
     (first, last, at): (i64, i64, i64),
     href: &str,
-    texts: &ProfileTexts,
+    texts: Texts,
 ) -> AnyView {
     let name = match (&*row.operator, &*row.scope) {
-        ("", "") => texts.unknown_holder.to_owned(),
+        ("", "") => texts.memory().unknown_holder.to_owned(),
         ("", scope) => scope.to_owned(),
         (operator, _) => operator.to_owned(),
     };
@@ -296,7 +305,7 @@ fn cells(
                 {name}
             </a>
         </td>
-        <td class="ink2">{texts.categories[row.category as usize]}</td>
+        <td class="ink2">{texts.memory().categories[row.category as usize]}</td>
         <td>
             <span class="tb">
                 <span class="num">{format::bytes(row.bytes)}</span>
@@ -318,22 +327,22 @@ fn cells(
 /// Holders added up by scope, the largest first. Those without a scope are one row.
 fn scopes(all: Vec<MemoryHolder>) -> Vec<MemoryHolder> {
     let mut scopes: BTreeMap<String, MemoryHolder> = BTreeMap::new();
-    for own in all {
+    for holder in all {
         let sum = scopes
-            .entry(own.scope.clone())
+            .entry(holder.scope.clone())
             .or_insert_with(|| MemoryHolder {
                 operator: String::new(),
                 count: 0,
                 bytes: 0,
-                ..own.clone()
+                ..holder.clone()
             });
-        sum.count += own.count;
-        sum.bytes = sum.bytes.saturating_add(own.bytes);
-        sum.begin_nanos = sum.begin_nanos.min(own.begin_nanos);
-        sum.end_nanos = sum.end_nanos.max(own.end_nanos);
+        sum.count += holder.count;
+        sum.bytes = sum.bytes.saturating_add(holder.bytes);
+        sum.begin_nanos = sum.begin_nanos.min(holder.begin_nanos);
+        sum.end_nanos = sum.end_nanos.max(holder.end_nanos);
     }
     let mut scopes: Vec<MemoryHolder> = scopes.into_values().collect();
-    scopes.sort_by_key(|own| std::cmp::Reverse(own.bytes));
+    scopes.sort_by_key(|scope| std::cmp::Reverse(scope.bytes));
     scopes
 }
 

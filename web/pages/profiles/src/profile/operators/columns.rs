@@ -1,4 +1,4 @@
-//! Columns of the table of operators: which there are, their texts, and the order by each.
+//! Columns of the table of operators: their selection, texts and order of rows.
 
 use std::cmp::Ordering;
 
@@ -7,9 +7,8 @@ use trainscope_api::profile::{OperatorGroup, OperatorRow};
 use super::super::figures::short;
 use super::super::model::time;
 use trainscope_web_kit::format;
-use trainscope_web_kit::i18n::ProfileTexts;
+use trainscope_web_kit::i18n::Texts;
 
-/// A column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Column {
     Name,
@@ -33,16 +32,16 @@ pub(super) enum Column {
 /// Divisors of the numbers of rows.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct Scale {
-    /// Steps that the calls are spread over.
+    /// Number of steps that the calls are divided by.
     pub(super) steps: u64,
     /// Peak of the device, FLOP per second, if it is known.
     pub(super) peak_flops: Option<f64>,
 }
 
-/// Nanoseconds of a second.
+/// Nanoseconds in a second.
 const NANOS: u128 = 1_000_000_000;
 
-/// Space between two columns, and beside the first and the last one, CSS pixels.
+/// Space between two columns, and at both sides of the table together, CSS pixels.
 const GAP: usize = 8;
 const PADDING: usize = 24;
 
@@ -69,7 +68,7 @@ impl Column {
         Self::Roofline,
     ];
 
-    /// Columns of a short table: the last one is the share of the device's peak where half of the rows have it.
+    /// Columns of a short table. The last one is the share of the device's peak if at least half of the rows have it.
     pub(super) fn few(rows: &[OperatorRow], scale: Scale) -> Vec<Self> {
         let with_peak = rows.iter().filter(|row| of_peak(row, scale).is_some());
         let has_peak = !rows.is_empty() && with_peak.count() * 2 >= rows.len();
@@ -84,7 +83,7 @@ impl Column {
         first.into_iter().chain([last]).collect()
     }
 
-    /// Columns that any of the rows has data for.
+    /// Columns with data in any row.
     pub(super) fn of(by: OperatorGroup, rows: &[OperatorRow], scale: Scale) -> Vec<Self> {
         let is_of_one = matches!(by, OperatorGroup::Name | OperatorGroup::Shape);
         let has = |column: &Self| match column {
@@ -102,7 +101,7 @@ impl Column {
             Self::TensorCores => rows.iter().any(|row| row.tensor_cores),
             Self::Flops => rows.iter().any(|row| row.flops > 0),
             Self::OfPeak => rows.iter().any(|row| of_peak(row, scale).is_some()),
-            // Groups of several operators have some whose bytes are unknown.
+            // Groups of several operators contain some with unknown bytes.
             Self::Bandwidth => is_of_one && rows.iter().any(|row| bandwidth(row).is_some()),
             Self::Roofline => is_of_one && rows.iter().any(|row| row.roofline.is_some()),
             _ => true,
@@ -111,16 +110,11 @@ impl Column {
     }
 
     /// Its head in a table of a group.
-    pub(super) const fn title(
-        self,
-        by: OperatorGroup,
-        scale: Scale,
-        texts: &ProfileTexts,
-    ) -> &'static str {
+    pub(super) const fn title(self, by: OperatorGroup, scale: Scale, texts: Texts) -> &'static str {
         match self {
-            Self::Name => texts.group_heads[by as usize],
-            Self::SelfStep if scale.steps == 0 => texts.self_time,
-            _ => texts.columns[self as usize],
+            Self::Name => texts.profile().group_heads[by as usize],
+            Self::SelfStep if scale.steps == 0 => texts.profile().self_time,
+            _ => texts.profile().columns[self as usize],
         }
     }
 
@@ -157,7 +151,7 @@ impl Column {
         }
     }
 
-    /// The smallest width, CSS pixels.
+    /// Minimum width, CSS pixels.
     const fn least_width(self) -> usize {
         match self {
             Self::Name => 180,
@@ -173,8 +167,11 @@ impl Column {
 
     /// The grid of rows of these columns, and the width below which the table scrolls.
     pub(super) fn grid(columns: &[Self]) -> (String, String) {
-        let widths: Vec<String> = columns.iter().map(|own| own.width()).collect();
-        let least: usize = columns.iter().map(|own| own.least_width() + GAP).sum();
+        let widths: Vec<String> = columns.iter().map(|column| column.width()).collect();
+        let least: usize = columns
+            .iter()
+            .map(|column| column.least_width() + GAP)
+            .sum();
         (widths.join(" "), format!("{}px", least + PADDING))
     }
 
@@ -183,7 +180,7 @@ impl Column {
     }
 
     /// Text of a cell.
-    pub(super) fn text(self, row: &OperatorRow, scale: Scale, texts: &ProfileTexts) -> String {
+    pub(super) fn text(self, row: &OperatorRow, scale: Scale, texts: Texts) -> String {
         let steps = scale.steps.max(1);
         match self {
             Self::Name => row.name.clone(),
@@ -209,7 +206,9 @@ impl Column {
             ),
             Self::Roofline => {
                 let share = row.roofline.map(format::percent);
-                let bound = row.bound.map(|bound| texts.bounds[bound as usize]);
+                let bound = row
+                    .bound
+                    .map(|bound| texts.profile().bounds[bound as usize]);
                 match (share, bound) {
                     (Some(share), Some(bound)) => format!("{share} {bound}"),
                     _ => "–".to_owned(),
@@ -262,7 +261,7 @@ impl Column {
             Some(key) => (key, true),
             None => (text, false),
         };
-        let column = Self::ALL.into_iter().find(|own| own.key() == key)?;
+        let column = Self::ALL.into_iter().find(|column| column.key() == key)?;
         Some((column, is_down))
     }
 
@@ -271,13 +270,13 @@ impl Column {
     pub(super) fn pressed(self, now: Option<Order>) -> Option<String> {
         let first = !self.is_text();
         let is_down = match now {
-            Some((own, is_down)) if own == self => (is_down == first).then_some(!first),
+            Some((column, is_down)) if column == self => (is_down == first).then_some(!first),
             _ => Some(first),
         };
         is_down.map(|is_down| format!("{}{}", if is_down { "-" } else { "" }, self.key()))
     }
 
-    /// `descending`, `ascending` or nothing, for screen readers.
+    /// `Greater` for descending, `Less` for ascending, `None` for another order; for screen readers.
     pub(super) fn direction(self, order: Option<Order>) -> Option<Ordering> {
         let (_, is_down) = order.filter(|order| order.0 == self)?;
         Some(if is_down {
@@ -288,7 +287,7 @@ impl Column {
     }
 }
 
-/// FLOPs per second of the device, or of the host where it launched nothing; `None` without FLOPs or time.
+/// FLOPs per second of the device, or of the host if it launched nothing; `None` without FLOPs or time.
 fn rate(row: &OperatorRow) -> Option<f64> {
     let nanos = match row.device_total_nanos {
         0 => row.total_nanos,
@@ -297,7 +296,7 @@ fn rate(row: &OperatorRow) -> Option<f64> {
     (row.flops > 0 && nanos > 0).then(|| row.flops as f64 / (nanos as f64 / 1e9))
 }
 
-/// Bytes per second that the device moves at least; `None` if they are unknown.
+/// Minimum bytes per second that the device moves; `None` if unknown.
 fn bandwidth(row: &OperatorRow) -> Option<u64> {
     let nanos = u64::try_from(row.bytes_nanos)
         .ok()
@@ -374,7 +373,7 @@ mod tests {
             peak_flops: Some(6e9),
         };
         assert!(Column::of(OperatorGroup::Name, &rows, scale).contains(&Column::OfPeak));
-        let texts = trainscope_web_kit::i18n::Locale::En.texts().profile;
+        let texts = trainscope_web_kit::i18n::Locale::En.texts();
         assert_eq!(
             Column::OfPeak.text(&rows[0], scale, texts),
             format::percent(0.5)

@@ -13,12 +13,12 @@ use trainscope_web_kit::prelude::*;
 /// Maximum number of rows.
 const LISTED: usize = 60;
 /// Scopes with a smaller share are left out.
-const LEAST: f64 = 0.005;
+const MIN_SHARE: f64 = 0.005;
 
-/// A scope with what is within it.
+/// A scope, including its inner scopes.
 #[derive(Clone, Debug, Default, PartialEq)]
 struct Node {
-    /// Parts of the scope that no other scope begins with, joined by `/`.
+    /// Parts of the scope below the parent's row, joined by `/`.
     name: String,
     depth: usize,
     flops: u64,
@@ -26,7 +26,7 @@ struct Node {
 
 /// The tree; nothing without FLOPs.
 pub(super) fn flops_tree(rows: &[OperatorRow], steps: u64) -> Option<AnyView> {
-    let texts = use_i18n().texts().profile;
+    let texts = use_i18n().texts().profile();
     let nodes = tree(rows);
     let all: u64 = rows
         .iter()
@@ -62,8 +62,8 @@ pub(super) fn flops_tree(rows: &[OperatorRow], steps: u64) -> Option<AnyView> {
     )
 }
 
-/// Scopes in the order of a walk, those with the most FLOPs first. A scope with nothing but one other scope in it is one
-/// with that.
+/// Scopes in depth-first order, siblings by FLOPs descending. A scope with a single inner scope and no other FLOPs
+/// shares a row with it.
 fn tree(rows: &[OperatorRow]) -> Vec<Node> {
     let mut sums: BTreeMap<Vec<&str>, u64> = BTreeMap::new();
     for row in rows.iter().filter(|row| row.flops > 0) {
@@ -76,11 +76,11 @@ fn tree(rows: &[OperatorRow]) -> Vec<Node> {
     let roots = sums.iter().filter(|(parts, _)| parts.len() == 1);
     let all = roots.map(|(_, flops)| *flops).fold(0, u64::saturating_add);
     let mut nodes = Vec::new();
-    // Scopes whose rows are still to be made, the next one last.
+    // Scopes without a row yet, the next one last.
     let mut open = children(&sums, &[], 0);
     while let Some((mut parts, depth)) = open.pop() {
         let flops = sums.get(&parts).copied().unwrap_or(0);
-        if (flops as f64) < all as f64 * LEAST || nodes.len() == LISTED {
+        if (flops as f64) < all as f64 * MIN_SHARE || nodes.len() == LISTED {
             continue;
         }
         let from = parts.len() - 1;
@@ -101,19 +101,19 @@ fn tree(rows: &[OperatorRow]) -> Vec<Node> {
     nodes
 }
 
-/// Scopes directly within another one, those with the least FLOPs first.
+/// Scopes directly within another one, by FLOPs ascending.
 fn children<'a>(
     sums: &BTreeMap<Vec<&'a str>, u64>,
     parts: &[&'a str],
     depth: usize,
 ) -> Vec<(Vec<&'a str>, usize)> {
     let below = sums.range(parts.to_vec()..);
-    let below = below.take_while(|(own, _)| own.starts_with(parts));
-    let below = below.filter(|(own, _)| own.len() == parts.len() + 1);
+    let below = below.take_while(|(scope, _)| scope.starts_with(parts));
+    let below = below.filter(|(scope, _)| scope.len() == parts.len() + 1);
     let mut below: Vec<_> = below.collect();
     below.sort_by_key(|(_, flops)| **flops);
     let below = below.into_iter();
-    below.map(|(own, _)| (own.clone(), depth)).collect()
+    below.map(|(scope, _)| (scope.clone(), depth)).collect()
 }
 
 #[cfg(test)]

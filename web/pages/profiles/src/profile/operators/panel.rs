@@ -1,5 +1,5 @@
-//! The panel of an operator: distribution of its calls, time by step, shapes, kernels, callers, sequences of kernels, and
-//! the ways to its slices and its node of the graph.
+//! The panel of an operator: distribution of its calls, time by step, shapes, kernels, callers, sequences of kernels,
+//! and links to its slices and its node of the graph.
 
 use std::sync::Arc;
 
@@ -18,16 +18,16 @@ use trainscope_web_kit::prelude::*;
 use trainscope_web_kit::query::query;
 use trainscope_web_kit::route;
 
-/// Rows of a list in the panel.
+/// Maximum number of rows of a list in the panel.
 const LISTED: usize = 8;
-/// Fewer calls have no distribution: the numbers above say all.
-const LEAST_CALLS: u64 = 10;
+/// Minimum number of calls with a distribution; for fewer, the numbers above suffice.
+const MIN_CALLS: u64 = 10;
 
 #[component]
 pub(super) fn OperatorPanel(
     rows: Memo<Arc<Vec<OperatorRow>>>,
     by: Memo<OperatorGroup>,
-    /// Steps that the calls are spread over.
+    /// Number of steps that the calls are divided by.
     steps: Memo<u64>,
 ) -> impl IntoView {
     let model = use_model();
@@ -36,13 +36,13 @@ pub(super) fn OperatorPanel(
     let row = Memo::new(move |_| rows.with(|rows| rows.get(chosen.get()?).cloned()));
     let asked = Memo::new(move |_| {
         let row = row.get()?;
-        let own = model.profiles.query.get();
+        let wanted = model.profiles.query.get();
         Some(OperatorQuery {
-            run: own.run,
-            session: own.session,
-            rank: own.rank,
-            since_step: own.since_step,
-            until_step: own.until_step,
+            run: wanted.run,
+            session: wanted.session,
+            rank: wanted.rank,
+            since_step: wanted.since_step,
+            until_step: wanted.until_step,
             by: by.get(),
             name: row.name,
             shapes: (!row.shapes.is_empty()).then_some(row.shapes),
@@ -55,7 +55,7 @@ pub(super) fn OperatorPanel(
     .cleared_with(move || asked.get());
     let head = move || {
         let row = row.get()?;
-        let open = i18n.texts().profile.open_slices;
+        let open = i18n.texts().profile().open_slices;
         let search = model.step_href(None, Some(&row.name));
         Some(view! {
             <div class="head">
@@ -74,13 +74,13 @@ pub(super) fn OperatorPanel(
         })
     };
     let numbers = move || {
-        let texts = i18n.texts().profile;
+        let texts = i18n.texts();
         let row = row.get()?;
         let pairs = [
-            (texts.median, time(row.median_nanos)),
-            (texts.p99, time(row.p99_nanos)),
-            (texts.calls, format::count(row.calls)),
-            (texts.total, time(row.total_nanos)),
+            (texts.profile().median, time(row.median_nanos)),
+            (texts.profile().p99, time(row.p99_nanos)),
+            (texts.profile().calls, format::count(row.calls)),
+            (texts.profile().total, time(row.total_nanos)),
         ];
         let pairs = pairs.map(|(name, value)| view! { <dt>{name}</dt><dd>{value}</dd> });
         Some(view! { <dl class="kv four">{pairs.into_iter().collect_view()}</dl> })
@@ -92,7 +92,7 @@ pub(super) fn OperatorPanel(
                 {numbers}
                 <Distribution answer=answer.answer />
                 <BySteps answer=answer.answer />
-                {move || answer.answer.get().map(|own| lists(&own, by.get()))}
+                {move || answer.answer.get().map(|answer| lists(&answer, by.get()))}
                 {move || {
                     let is_scope = by.get() == OperatorGroup::Scope;
                     is_scope.then(|| rows.with(|rows| flops_tree(rows, steps.get())))
@@ -107,41 +107,48 @@ fn Distribution(answer: RwSignal<Option<Arc<OperatorAnswer>>>) -> impl IntoView 
     let i18n = use_i18n();
     let pointed = RwSignal::new(None::<Hit>);
     let figure = Signal::derive(move || {
-        let texts = i18n.texts().profile;
-        let counts = answer.with(|own| {
-            let own = own.as_deref()?;
+        let texts = i18n.texts();
+        let counts = answer.with(|answer| {
+            let answer = answer.as_deref()?;
             Some(Counts {
-                edges: own.edges_nanos.iter().map(|edge| *edge as f64).collect(),
-                counts: own.counts.iter().map(|count| *count as f64).collect(),
+                edges: answer.edges_nanos.iter().map(|edge| *edge as f64).collect(),
+                counts: answer.counts.iter().map(|count| *count as f64).collect(),
                 unit: Unit::Nanos,
                 shade: Shade::Time(0),
                 warn_from: None,
                 marks: vec![
-                    (own.row.median_nanos as f64, texts.median.to_owned()),
-                    (own.row.p99_nanos as f64, texts.p99.to_owned()),
+                    (
+                        answer.row.median_nanos as f64,
+                        texts.profile().median.to_owned(),
+                    ),
+                    (answer.row.p99_nanos as f64, texts.profile().p99.to_owned()),
                 ],
             })
         });
         Arc::new(Figure::Counts(counts.unwrap_or_default()))
     });
     let caption = move || {
-        let calls = answer.with(|own| own.as_ref().map_or(0, |own| own.row.calls));
-        (i18n.texts().profile.time_of_call)(calls)
+        let calls = answer.with(|answer| answer.as_ref().map_or(0, |answer| answer.row.calls));
+        (i18n.texts().profile().time_of_call)(calls)
     };
     let tip = move |hit: Hit| {
-        answer.with(|own| {
-            let own = own.as_ref()?;
+        answer.with(|answer| {
+            let answer = answer.as_ref()?;
             let (from, to) = (
-                own.edges_nanos.get(hit.index)?,
-                own.edges_nanos.get(hit.index + 1)?,
+                answer.edges_nanos.get(hit.index)?,
+                answer.edges_nanos.get(hit.index + 1)?,
             );
-            let count = own.counts.get(hit.index)?;
+            let count = answer.counts.get(hit.index)?;
             let title = format!("{} – {}", time(*from), time(*to));
             Some(read_out(title, format::count(*count), Vec::new()))
         })
     };
     let has_many = Memo::new(move |_| {
-        answer.with(|own| own.as_ref().is_some_and(|own| own.row.calls >= LEAST_CALLS))
+        answer.with(|answer| {
+            answer
+                .as_ref()
+                .is_some_and(|answer| answer.row.calls >= MIN_CALLS)
+        })
     });
     view! {
         <Show when=move || has_many.get()>
@@ -159,19 +166,23 @@ fn Distribution(answer: RwSignal<Option<Arc<OperatorAnswer>>>) -> impl IntoView 
     }
 }
 
-/// Mean of a call by step, if there are several steps. A press opens the step in the timeline.
+/// Mean time of a call by step, if there are several steps. A press opens the step in the timeline.
 #[component]
 fn BySteps(answer: RwSignal<Option<Arc<OperatorAnswer>>>) -> impl IntoView {
     let model = use_model();
     let i18n = use_i18n();
     let pointed = RwSignal::new(None::<Hit>);
     let has_many = Memo::new(move |_| {
-        answer.with(|own| own.as_ref().is_some_and(|own| own.by_step.len() > 1))
+        answer.with(|answer| {
+            answer
+                .as_ref()
+                .is_some_and(|answer| answer.by_step.len() > 1)
+        })
     });
     let figure = Signal::derive(move || {
-        let curves = answer.with(|own| {
-            let own = own.as_deref()?;
-            let (steps, means) = own.by_step.iter().copied().unzip();
+        let curves = answer.with(|answer| {
+            let answer = answer.as_deref()?;
+            let (steps, means) = answer.by_step.iter().copied().unzip();
             let means: Vec<i64> = means;
             Some(Curves {
                 steps,
@@ -187,24 +198,25 @@ fn BySteps(answer: RwSignal<Option<Arc<OperatorAnswer>>>) -> impl IntoView {
         });
         Arc::new(Figure::Curves(curves.unwrap_or_default()))
     });
-    let at = move |hit: Hit| answer.with(|own| own.as_ref()?.by_step.get(hit.index).copied());
+    let at = move |hit: Hit| answer.with(|answer| answer.as_ref()?.by_step.get(hit.index).copied());
     let tip = move |hit: Hit| {
         let (step, mean) = at(hit)?;
-        let title = (i18n.texts().profile.step)(&format::integer(step), 1);
+        let title = (i18n.texts().profile().step)(&format::integer(step), 1);
         Some(read_out(title, time(mean), Vec::new()))
     };
     let press = move |hit: Hit| {
         let step = untrack(|| at(hit)).map(|at| at.0);
-        let name = answer.with_untracked(|own| own.as_ref().map(|own| own.row.name.clone()));
+        let name =
+            answer.with_untracked(|answer| answer.as_ref().map(|answer| answer.row.name.clone()));
         model.open(&untrack(|| model.step_href(step, name.as_deref())));
     };
     view! {
         <Show when=move || has_many.get()>
-            <p class="micro ink3">{i18n.text(|t| t.profile.mean_by_step)}</p>
+            <p class="micro ink3">{i18n.text(|t| t.profile().mean_by_step)}</p>
             <div class="plot low">
                 <ProfileChart
                     figure
-                    label=i18n.label(|t| t.profile.mean_by_step)
+                    label=i18n.label(|t| t.profile().mean_by_step)
                     pointed
                     tip=Callback::new(tip)
                     on_press=Callback::new(press)
@@ -214,20 +226,20 @@ fn BySteps(answer: RwSignal<Option<Arc<OperatorAnswer>>>) -> impl IntoView {
     }
 }
 
-fn lists(own: &OperatorAnswer, by: OperatorGroup) -> AnyView {
+fn lists(answer: &OperatorAnswer, by: OperatorGroup) -> AnyView {
     let model = use_model();
-    let texts = use_i18n().texts().profile;
+    let texts = use_i18n().texts().profile();
     let longest = (
-        own.longest_at_nanos,
-        own.longest_at_nanos.saturating_add(own.longest_nanos),
+        answer.longest_at_nanos,
+        answer.longest_at_nanos.saturating_add(answer.longest_nanos),
     );
-    let longest = model.around_href(longest, Some(&own.row.name));
+    let longest = model.around_href(longest, Some(&answer.row.name));
     let kernels = if by.is_of_kernels() {
         texts.variants
     } else {
         texts.kernels
     };
-    let node = own.node.as_ref().map(|node| {
+    let node = answer.node.as_ref().map(|node| {
         let href = route::graph_href(&model.profiles.run.get(), Some(node));
         view! {
             <a class="link cut" href=href title=node.clone()>
@@ -236,7 +248,7 @@ fn lists(own: &OperatorAnswer, by: OperatorGroup) -> AnyView {
         }
     });
     let search = |name: &str| model.step_href(None, Some(name));
-    let has_shapes = own.shapes.iter().any(|row| !row.shapes.is_empty());
+    let has_shapes = answer.shapes.iter().any(|row| !row.shapes.is_empty());
     let rows = |rows: &[OperatorRow], is_shape: bool| {
         let rows = rows.iter().take(LISTED).map(|row| {
             let name = if is_shape { &row.shapes } else { &row.name };
@@ -245,14 +257,14 @@ fn lists(own: &OperatorAnswer, by: OperatorGroup) -> AnyView {
         });
         rows.collect::<Vec<_>>()
     };
-    let callers = own.callers.iter().take(LISTED).map(|(name, calls)| {
+    let callers = answer.callers.iter().take(LISTED).map(|(name, calls)| {
         (
             name.clone(),
             format!("{} ×", format::count(*calls)),
             Some(search(name)),
         )
     });
-    let sequences = own.sequences.iter().map(|(names, count)| {
+    let sequences = answer.sequences.iter().map(|(names, count)| {
         let first = names.first().map(|name| search(name));
         (
             names.join(" → "),
@@ -263,14 +275,14 @@ fn lists(own: &OperatorAnswer, by: OperatorGroup) -> AnyView {
     view! {
         <p class="small flex links">
             <a class="link" href=longest>
-                {(texts.longest_call)(&time(own.longest_nanos))}
+                {(texts.longest_call)(&time(answer.longest_nanos))}
             </a>
             {node}
         </p>
-        {has_shapes.then(|| list(texts.shapes, rows(&own.shapes, true), own.shapes.len()))}
-        {list(kernels, rows(&own.kernels, false), own.kernels.len())}
-        {list(texts.callers, callers.collect(), own.callers.len())}
-        {list(texts.sequences, sequences.collect(), own.sequences.len())}
+        {has_shapes.then(|| list(texts.shapes, rows(&answer.shapes, true), answer.shapes.len()))}
+        {list(kernels, rows(&answer.kernels, false), answer.kernels.len())}
+        {list(texts.callers, callers.collect(), answer.callers.len())}
+        {list(texts.sequences, sequences.collect(), answer.sequences.len())}
     }
     .into_any()
 }
@@ -281,7 +293,7 @@ fn list(
     rows: Vec<(String, String, Option<String>)>,
     all: usize,
 ) -> Option<AnyView> {
-    let texts = use_i18n().texts().profile;
+    let texts = use_i18n().texts().profile();
     if rows.is_empty() {
         return None;
     }

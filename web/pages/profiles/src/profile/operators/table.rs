@@ -1,4 +1,4 @@
-//! The table of operators: rows only for those in view, an order by any column, one selected row.
+//! The table of operators: only visible rows are built; an order by any column, one selected row.
 
 use std::cmp::Ordering;
 use std::sync::Arc;
@@ -25,8 +25,9 @@ pub(super) fn selected(url: UrlState, rows: Memo<Arc<Vec<OperatorRow>>>) -> Memo
         let (name, shapes) = (name.get(), shapes.get().unwrap_or_default());
         rows.with(|rows| {
             let mut all = rows.iter();
-            let own = all.position(|row| Some(&row.name) == name.as_ref() && row.shapes == shapes);
-            own.or_else(|| Column::sorted(order.get(), rows).first().copied())
+            let position =
+                all.position(|row| Some(&row.name) == name.as_ref() && row.shapes == shapes);
+            position.or_else(|| Column::sorted(order.get(), rows).first().copied())
         })
     })
 }
@@ -96,7 +97,7 @@ pub(super) fn OperatorTable(
     });
     let grid = Memo::new(move |_| columns.with(|all| Column::grid(all)));
     let heads = move || {
-        let texts = i18n.texts().profile;
+        let texts = i18n.texts();
         let order = order.get();
         let group = by.get();
         let all = columns.get().into_iter().map(|column| {
@@ -182,18 +183,18 @@ pub(super) fn OperatorTable(
             <span class="hide-narrow keys">
                 <kbd>"j"</kbd>
                 <kbd>"k"</kbd>
-                {i18n.text(|t| t.profile.rows)}
+                {i18n.text(|t| t.profile().rows)}
                 <kbd>"↵"</kbd>
-                {i18n.text(|t| t.profile.open_timeline)}
+                {i18n.text(|t| t.profile().open_timeline)}
             </span>
         </div>
     }
 }
 
 fn cell(column: Column, row: &OperatorRow, scale: Scale, longest: i64) -> AnyView {
-    let mut text = column.text(row, scale, use_i18n().texts().profile);
+    let mut text = column.text(row, scale, use_i18n().texts());
     if column == Column::Name && text.is_empty() {
-        use_i18n().texts().profile.no_scope.clone_into(&mut text);
+        use_i18n().texts().profile().no_scope.clone_into(&mut text);
     }
     match column {
         Column::Name => view! {

@@ -1,4 +1,4 @@
-//! Beside the rows: one step against the median, the distribution of lengths, and phases over the steps.
+//! Cards next to the rows: one step against the median, the distribution of lengths, and phases over the steps.
 
 use std::sync::Arc;
 
@@ -16,11 +16,11 @@ use trainscope_web_kit::i18n::use_i18n;
 use trainscope_web_kit::prelude::*;
 use trainscope_web_kit::route;
 
-/// Bins of the distribution of lengths.
+/// Number of bins of the distribution of lengths.
 const BINS: usize = 40;
-/// Curves of phases: the longest ones.
+/// Maximum number of curves; the longest phases are shown.
 const CURVES: usize = 4;
-/// Difference from the median step that is a finding, as a share of that.
+/// Difference from the median above which it is a finding, as a share of the median step.
 const DIFFERS: f64 = 0.1;
 
 /// The selected step against the median.
@@ -30,45 +30,51 @@ pub(super) fn OneStep() -> impl IntoView {
     let model = steps.model;
     let i18n = use_i18n();
     let title = move || {
-        let number = model.with(|own| Some(own.steps.get(steps.chosen.get()?)?.number));
+        let number = model.with(|summary| Some(summary.steps.get(steps.chosen.get()?)?.number));
         let number = number.flatten().map(format::integer).unwrap_or_default();
-        (i18n.texts().profile.step_title)(&number)
+        (i18n.texts().profile().step_title)(&number)
     };
     let against = move || {
-        let count = model.with(|own| own.whole_steps).unwrap_or(0);
-        (i18n.texts().profile.against_median)(count)
+        let count = model.with(|summary| summary.whole_steps).unwrap_or(0);
+        (i18n.texts().profile().against_median)(count)
     };
     let body = move || {
-        let texts = i18n.texts().profile;
+        let texts = i18n.texts();
         let at = steps.chosen.get()?;
         let phases = steps.phases.get();
-        model.with(|own| {
-            let step = own.steps.get(at)?;
-            let medians = phases.medians(own);
+        model.with(|summary| {
+            let step = summary.steps.get(at)?;
+            let medians = phases.medians(summary);
             let row = |part: &Part| {
-                let median = medians.iter().find(|own| own.0 == *part);
-                let median = median.map_or(0, |own| own.1);
+                let median = medians.iter().find(|median| median.0 == *part);
+                let median = median.map_or(0, |median| median.1);
                 let nanos = phases.total(at, *part);
                 let name = view! { {swatch(part.shade())} {part.name(texts)} };
-                table_row(name.into_any(), nanos, median, own.median_step_nanos, false)
+                table_row(
+                    name.into_any(),
+                    nanos,
+                    median,
+                    summary.median_step_nanos,
+                    false,
+                )
             };
             let rows = phases.parts.iter().map(row).collect::<Vec<_>>();
             let whole = table_row(
-                view! { {texts.step_total} }.into_any(),
+                view! { {texts.profile().step_total} }.into_any(),
                 length(step),
-                own.median_step_nanos,
-                own.median_step_nanos,
+                summary.median_step_nanos,
+                summary.median_step_nanos,
                 true,
             );
             Some(view! { <tbody>{rows} {whole}</tbody> })
         })?
     };
-    // The same step on the pages of the training, which may count from another one.
+    // The same step on other pages of the run, which may count from another number.
     let elsewhere = move || {
-        let texts = i18n.texts().profile;
-        let number = model.with(|own| {
-            let step = own.steps.get(steps.chosen.get()?)?;
-            Some(step.number.saturating_add(own.step_offset))
+        let texts = i18n.texts();
+        let number = model.with(|summary| {
+            let step = summary.steps.get(steps.chosen.get()?)?;
+            Some(step.number.saturating_add(summary.step_offset))
         })??;
         let run = model.profiles.run.get();
         let step = number.to_string();
@@ -77,7 +83,7 @@ pub(super) fn OneStep() -> impl IntoView {
             let href = route::scalars_step_href(&run, number);
             view! {
                 <a class="link" href=href>
-                    {texts.step_curves}
+                    {texts.profile().step_curves}
                 </a>
             }
         });
@@ -86,7 +92,7 @@ pub(super) fn OneStep() -> impl IntoView {
             <p class="small flex links">
                 {curves}
                 <a class="link" href=debugger>
-                    {texts.step_debugger}
+                    {texts.profile().step_debugger}
                 </a>
             </p>
         })
@@ -100,13 +106,13 @@ pub(super) fn OneStep() -> impl IntoView {
                 <IconButton
                     icon=IconName::Left
                     size=12
-                    label=i18n.label(|t| t.profile.previous_step)
+                    label=i18n.label(|t| t.profile().previous_step)
                     on_press=move || steps.go(-1)
                 />
                 <IconButton
                     icon=IconName::Right
                     size=12
-                    label=i18n.label(|t| t.profile.next_step)
+                    label=i18n.label(|t| t.profile().next_step)
                     on_press=move || steps.go(1)
                 />
             </div>
@@ -114,10 +120,10 @@ pub(super) fn OneStep() -> impl IntoView {
             <table class="dense">
                 <thead>
                     <tr>
-                        <th>{i18n.text(|t| t.profile.phase)}</th>
-                        <th class="num">{i18n.text(|t| t.profile.this)}</th>
-                        <th class="num">{i18n.text(|t| t.profile.median)}</th>
-                        <th class="num">{i18n.text(|t| t.profile.difference)}</th>
+                        <th>{i18n.text(|t| t.profile().phase)}</th>
+                        <th class="num">{i18n.text(|t| t.profile().this)}</th>
+                        <th class="num">{i18n.text(|t| t.profile().median)}</th>
+                        <th class="num">{i18n.text(|t| t.profile().difference)}</th>
                     </tr>
                 </thead>
                 {body}
@@ -151,22 +157,22 @@ pub(super) fn Lengths() -> impl IntoView {
     let i18n = use_i18n();
     let pointed = RwSignal::new(None::<Hit>);
     let found = Memo::new(move |_| {
-        let lengths = model.with(|own| {
-            let whole = own.steps.iter().filter(|own| own.is_whole);
+        let lengths = model.with(|summary| {
+            let whole = summary.steps.iter().filter(|step| step.is_whole);
             whole.map(length).collect::<Vec<_>>()
         });
         bins(&lengths.unwrap_or_default(), BINS)
     });
     let figure = Signal::derive(move || {
-        let texts = i18n.texts().profile;
+        let texts = i18n.texts();
         let (edges, counts) = found.get();
-        let counts = model.with(|own| {
-            let outliers = own.steps.iter().filter(|own| own.is_outlier);
+        let counts = model.with(|summary| {
+            let outliers = summary.steps.iter().filter(|step| step.is_outlier);
             let shortest = outliers.map(length).min();
             let width =
                 edges.get(1).copied().unwrap_or(0.0) - edges.first().copied().unwrap_or(0.0);
-            let median = own.median_step_nanos;
-            let text = format!("{} {}", texts.median, time(median));
+            let median = summary.median_step_nanos;
+            let text = format!("{} {}", texts.profile().median, time(median));
             Counts {
                 edges: edges.clone(),
                 counts: counts.clone(),
@@ -190,17 +196,19 @@ pub(super) fn Lengths() -> impl IntoView {
         Some(read_out(title, format::brief(count), Vec::new()))
     };
     let beside = move || {
-        let count = model.with(|own| own.whole_steps).unwrap_or(0);
-        let outliers = model.with(|own| own.outliers.len()).unwrap_or(0);
-        (i18n.texts().profile.lengths_beside)(count, outliers as u64)
+        let count = model.with(|summary| summary.whole_steps).unwrap_or(0);
+        let outliers = model.with(|summary| summary.outliers.len()).unwrap_or(0);
+        (i18n.texts().profile().lengths_beside)(count, outliers as u64)
     };
     move || {
-        let has_many = model.with(|own| own.steps.len() > 2).unwrap_or(false);
+        let has_many = model
+            .with(|summary| summary.steps.len() > 2)
+            .unwrap_or(false);
         has_many.then(|| {
             view! {
                 <section class="card" data-part="lengths">
                     {move || {
-                        let title = i18n.texts().profile.lengths.to_owned();
+                        let title = i18n.texts().profile().lengths.to_owned();
                         head(title, beside(), ().into_any())
                     }}
                     <div class="body plot">
@@ -218,7 +226,7 @@ pub(super) fn Lengths() -> impl IntoView {
     }
 }
 
-/// Phases over the steps, the longest ones.
+/// The longest phases over the steps.
 #[component]
 pub(super) fn OverSteps() -> impl IntoView {
     let steps = use_steps();
@@ -226,20 +234,20 @@ pub(super) fn OverSteps() -> impl IntoView {
     let i18n = use_i18n();
     let pointed = RwSignal::new(None::<Hit>);
     let figure = Signal::derive(move || {
-        let texts = i18n.texts().profile;
+        let texts = i18n.texts();
         let phases = steps.phases.get();
-        let curves = model.with(|own| {
-            let longest = longest(own, &phases.parts, |at, part| phases.total(at, part));
+        let curves = model.with(|summary| {
+            let longest = longest(summary, &phases.parts, |at, part| phases.total(at, part));
             let curves = longest.into_iter().map(|part| Curve {
                 name: part.name(texts).to_owned(),
                 shade: part.shade(),
-                values: (0..own.steps.len())
+                values: (0..summary.steps.len())
                     .map(|at| phases.total(at, part) as f64)
                     .collect(),
                 bars: Vec::new(),
             });
             Curves {
-                steps: own.steps.iter().map(|step| step.number).collect(),
+                steps: summary.steps.iter().map(|step| step.number).collect(),
                 curves: curves.collect(),
                 unit: Unit::Nanos,
                 from_zero: true,
@@ -253,32 +261,34 @@ pub(super) fn OverSteps() -> impl IntoView {
         Some(Hit { index, part: None })
     });
     let tip = move |hit: Hit| {
-        let texts = i18n.texts().profile;
+        let texts = i18n.texts();
         let phases = steps.phases.get();
-        model.with(|own| {
-            let step = own.steps.get(hit.index)?;
+        model.with(|summary| {
+            let step = summary.steps.get(hit.index)?;
             let rows = phases.parts.iter().map(|part| {
                 let nanos = phases.total(hit.index, *part);
                 let name = part.name(texts).to_owned();
                 (Some(part.shade()), name, time(nanos))
             });
-            let title = (texts.step)(&format::integer(step.number), step.of_steps);
+            let title = (texts.profile().step)(&format::integer(step.number), step.of_steps);
             Some(read_out(title, time(length(step)), rows.collect()))
         })?
     };
     move || {
-        let has_many = model.with(|own| own.steps.len() > 2).unwrap_or(false);
+        let has_many = model
+            .with(|summary| summary.steps.len() > 2)
+            .unwrap_or(false);
         has_many.then(|| {
             view! {
                 <section class="card" data-part="phases">
                     {move || {
-                        let title = i18n.texts().profile.over_steps.to_owned();
+                        let title = i18n.texts().profile().over_steps.to_owned();
                         head(title, String::new(), ().into_any())
                     }}
                     <div class="body plot">
                         <ProfileChart
                             figure
-                            label=i18n.label(|t| t.profile.over_steps)
+                            label=i18n.label(|t| t.profile().over_steps)
                             pointed
                             chosen=framed
                             tip=Callback::new(tip)
@@ -291,12 +301,16 @@ pub(super) fn OverSteps() -> impl IntoView {
     }
 }
 
-/// Parts with the most time in any step.
-fn longest(own: &SessionSummary, parts: &[Part], total: impl Fn(usize, Part) -> i64) -> Vec<Part> {
-    let most = |part: Part| (0..own.steps.len()).map(|at| total(at, part)).max();
+/// Parts with the longest time in any step, at most [`CURVES`].
+fn longest(
+    summary: &SessionSummary,
+    parts: &[Part],
+    total: impl Fn(usize, Part) -> i64,
+) -> Vec<Part> {
+    let most = |part: Part| (0..summary.steps.len()).map(|at| total(at, part)).max();
     let mut parts: Vec<(Part, Option<i64>)> =
         parts.iter().map(|part| (*part, most(*part))).collect();
-    parts.sort_by_key(|own| std::cmp::Reverse(own.1));
+    parts.sort_by_key(|part| std::cmp::Reverse(part.1));
     parts.truncate(CURVES);
-    parts.into_iter().map(|own| own.0).collect()
+    parts.into_iter().map(|part| part.0).collect()
 }

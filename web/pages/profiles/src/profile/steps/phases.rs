@@ -4,16 +4,16 @@ use trainscope_api::profile::{PhaseKind, ProfileStep, SessionSummary};
 use trainscope_charts::profile::Shade;
 
 use super::super::model::{KINDS, kinds_of, length, median, shade_of};
-use trainscope_web_kit::i18n::ProfileTexts;
+use trainscope_web_kit::i18n::Texts;
 
 /// Change of the length of steps over a session that counts as drift, as a share.
 pub(super) const DRIFT: f64 = 0.05;
-/// Least number of steps for that.
+/// Minimum number of steps to judge drift.
 const DRIFT_STEPS: usize = 8;
 /// Share of the regular steps that the spread covers.
 const COVERED: f64 = 0.95;
 
-/// A part of a step: a phase, or where there are none a kind of time.
+/// A part of a step: a phase, or a kind of time if no phases were recorded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Part {
     Phase(PhaseKind),
@@ -28,10 +28,10 @@ impl Part {
         }
     }
 
-    pub(super) fn name(self, texts: &ProfileTexts) -> &'static str {
+    pub(super) fn name(self, texts: Texts) -> &'static str {
         match self {
-            Self::Phase(kind) => texts.phases[kind as usize],
-            Self::Kind(kind, has_device) => texts.kinds[usize::from(!has_device)][kind],
+            Self::Phase(kind) => texts.profile().phases[kind as usize],
+            Self::Kind(kind, has_device) => texts.parts().kinds[usize::from(!has_device)][kind],
         }
     }
 
@@ -40,7 +40,7 @@ impl Part {
     }
 }
 
-/// A part with its start and end from the start of the step.
+/// A part with its start and end, ns since the start of the step.
 pub(super) type Stretch = (Part, i64, i64);
 
 /// Parts of all steps.
@@ -48,15 +48,15 @@ pub(super) type Stretch = (Part, i64, i64);
 pub(super) struct Phases {
     /// Stretches of each step in order of time.
     pub(super) steps: Vec<Vec<Stretch>>,
-    /// Parts that occur, in the order in which they begin.
+    /// Occurring parts, by their mean start.
     pub(super) parts: Vec<Part>,
 }
 
 impl Phases {
-    pub(super) fn new(own: &SessionSummary) -> Self {
-        let has_phases = own.steps.iter().any(|step| !step.phases.is_empty());
-        let has_device = own.device.is_some();
-        let mut steps: Vec<Vec<Stretch>> = own
+    pub(super) fn new(summary: &SessionSummary) -> Self {
+        let has_phases = summary.steps.iter().any(|step| !step.phases.is_empty());
+        let has_device = summary.device.is_some();
+        let mut steps: Vec<Vec<Stretch>> = summary
             .steps
             .iter()
             .map(|step| {
@@ -67,46 +67,49 @@ impl Phases {
                 }
             })
             .collect();
-        add_intervals(own, &mut steps);
+        add_intervals(summary, &mut steps);
         let mut begins: Vec<(Part, i64, i64)> = Vec::new();
         for (part, begin, _) in steps.iter().flatten() {
-            match begins.iter_mut().find(|own| own.0 == *part) {
-                Some(own) => {
-                    own.1 = own.1.saturating_add(*begin);
-                    own.2 += 1;
+            match begins.iter_mut().find(|entry| entry.0 == *part) {
+                Some(entry) => {
+                    entry.1 = entry.1.saturating_add(*begin);
+                    entry.2 += 1;
                 }
                 None => begins.push((*part, *begin, 1)),
             }
         }
-        begins.sort_by_key(|own| own.1 / own.2);
+        begins.sort_by_key(|entry| entry.1 / entry.2);
         Self {
             steps,
-            parts: begins.into_iter().map(|own| own.0).collect(),
+            parts: begins.into_iter().map(|entry| entry.0).collect(),
         }
     }
 
-    /// Time of a part in a step.
+    /// Time of a part in a step, ns.
     pub(super) fn total(&self, step: usize, part: Part) -> i64 {
-        let own = self.steps.get(step).into_iter().flatten();
-        let own = own.filter(|stretch| stretch.0 == part);
-        own.map(|(_, begin, end)| end.saturating_sub(*begin)).sum()
+        let stretches = self.steps.get(step).into_iter().flatten();
+        let stretches = stretches.filter(|stretch| stretch.0 == part);
+        stretches
+            .map(|(_, begin, end)| end.saturating_sub(*begin))
+            .sum()
     }
 
-    /// Start of the forward pass of a step, from the start of the step; 0 without one.
+    /// Start of the forward pass of a step, ns since the start of the step; 0 without one.
     pub(super) fn forward(&self, step: usize) -> i64 {
-        let mut own = self.steps.get(step).into_iter().flatten();
-        own.find(|stretch| stretch.0.is_forward())
+        let mut stretches = self.steps.get(step).into_iter().flatten();
+        stretches
+            .find(|stretch| stretch.0.is_forward())
             .map_or(0, |stretch| stretch.1)
     }
 
     /// Median time of each part over the whole steps.
-    pub(super) fn medians(&self, own: &SessionSummary) -> Vec<(Part, i64)> {
-        let whole = whole(own);
+    pub(super) fn medians(&self, summary: &SessionSummary) -> Vec<(Part, i64)> {
+        let whole = whole(summary);
         let medians = self.parts.iter().map(|part| {
             let totals = whole.iter().map(|at| self.total(*at, *part));
             (*part, median(totals.collect()))
         });
-        medians.filter(|own| own.1 > 0).collect()
+        medians.filter(|entry| entry.1 > 0).collect()
     }
 }
 
@@ -121,7 +124,7 @@ fn of_phases(step: &ProfileStep) -> Vec<Stretch> {
     phases.filter(|stretch| stretch.2 > stretch.1).collect()
 }
 
-/// Kinds of time one after another, those of data first.
+/// Kinds of time one after another, data first.
 fn of_parts(step: &ProfileStep, has_device: bool) -> Vec<Stretch> {
     let parts = kinds_of(&step.parts_nanos, has_device);
     let mut now = 0_i64;
@@ -137,9 +140,9 @@ fn of_parts(step: &ProfileStep, has_device: bool) -> Vec<Stretch> {
     stretches
 }
 
-/// Time between a step and the next one, where the answer has both of them.
-fn add_intervals(own: &SessionSummary, steps: &mut [Vec<Stretch>]) {
-    for (at, pair) in own.steps.windows(2).enumerate() {
+/// Adds the time between a step and the next one, if the answer has both.
+fn add_intervals(summary: &SessionSummary, steps: &mut [Vec<Stretch>]) {
+    for (at, pair) in summary.steps.windows(2).enumerate() {
         let [step, next] = pair else { continue };
         let is_next = next.number == step.number.saturating_add(1) && step.of_steps <= 1;
         let gap = next.begin_nanos.saturating_sub(step.end_nanos);
@@ -152,23 +155,23 @@ fn add_intervals(own: &SessionSummary, steps: &mut [Vec<Stretch>]) {
 }
 
 /// Positions of the whole steps; of all if none is whole.
-fn whole(own: &SessionSummary) -> Vec<usize> {
-    let all = own.steps.iter().enumerate();
+fn whole(summary: &SessionSummary) -> Vec<usize> {
+    let all = summary.steps.iter().enumerate();
     let whole: Vec<usize> = all
         .filter(|(_, step)| step.is_whole)
         .map(|(at, _)| at)
         .collect();
     if whole.is_empty() {
-        (0..own.steps.len()).collect()
+        (0..summary.steps.len()).collect()
     } else {
         whole
     }
 }
 
-/// Deviation from the median that 95 % of the steps do not exceed, as a share, outliers left out.
-pub(super) fn regular_spread(own: &SessionSummary) -> f64 {
-    let median = (own.median_step_nanos as f64).max(1.0);
-    let regular = own
+/// Deviation from the median that 95 % of the steps do not exceed, as a share; without outliers.
+pub(super) fn regular_spread(summary: &SessionSummary) -> f64 {
+    let median = (summary.median_step_nanos as f64).max(1.0);
+    let regular = summary
         .steps
         .iter()
         .filter(|step| step.is_whole && !step.is_outlier);
@@ -181,12 +184,12 @@ pub(super) fn regular_spread(own: &SessionSummary) -> f64 {
     all.get(at.min(last)).copied().unwrap_or(0.0)
 }
 
-/// Median lengths of the first and of the last quarter of the steps; `None` with too few of them.
-pub(super) fn drift(own: &SessionSummary) -> Option<(i64, i64)> {
-    let lengths: Vec<i64> = own
+/// Median lengths of the first and of the last quarter of the steps; `None` with fewer than [`DRIFT_STEPS`].
+pub(super) fn drift(summary: &SessionSummary) -> Option<(i64, i64)> {
+    let lengths: Vec<i64> = summary
         .steps
         .iter()
-        .filter(|own| own.is_whole)
+        .filter(|step| step.is_whole)
         .map(length)
         .collect();
     if lengths.len() < DRIFT_STEPS {
@@ -259,15 +262,15 @@ mod tests {
 
     #[test]
     fn medians_are_those_of_all_whole_steps() {
-        let own = session();
-        let phases = Phases::new(&own);
+        let summary = session();
+        let phases = Phases::new(&summary);
         let data = Part::Phase(PhaseKind::Data);
         assert_eq!(phases.forward(0), 20);
-        let medians = phases.medians(&own);
+        let medians = phases.medians(&summary);
         assert_eq!(medians[0], (data, 20));
         assert_eq!(medians[1], (Part::Phase(PhaseKind::Forward), 60));
-        assert!(regular_spread(&own) < 1e-9);
-        assert_eq!(drift(&own), Some((120, 120)));
+        assert!(regular_spread(&summary) < 1e-9);
+        assert_eq!(drift(&summary), Some((120, 120)));
     }
 
     #[test]
@@ -280,7 +283,7 @@ mod tests {
 
     #[test]
     fn without_phases_kinds_of_time_fill_the_step() {
-        let own = SessionSummary {
+        let summary = SessionSummary {
             steps: vec![ProfileStep {
                 end_nanos: 10,
                 parts_nanos: Parts {
@@ -292,11 +295,11 @@ mod tests {
             }],
             ..SessionSummary::default()
         };
-        let phases = Phases::new(&own);
+        let phases = Phases::new(&summary);
         let found = &phases.steps[0];
         assert_eq!(found[0], (Part::Kind(3, false), 0, 3));
         assert_eq!(found[1], (Part::Kind(0, false), 3, 10));
-        assert_eq!(drift(&own), None);
+        assert_eq!(drift(&summary), None);
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! Curves of the run beside the lanes: up to three scalar tags by wall time.
+//! Curves of the run above the lanes: up to three scalar tags by wall time.
 
 use std::sync::Arc;
 
@@ -14,19 +14,22 @@ use trainscope_web_kit::url_state::History;
 
 /// Maximum number of curves.
 pub(in crate::timeline) const MAX_CURVES: usize = 3;
-/// Points or buckets of a curve of a session.
+/// Maximum number of points or buckets of a curve.
 const POINTS: usize = 2_000;
 
-/// Run, rank, tags, begin since 1970 and length of the session: all that the curves depend on.
+/// Run, rank, tags, start since 1970 and length of the session: the inputs of the curves.
 type CurvesKey = (String, u32, Vec<String>, String, i64);
 
 impl Model {
-    /// Asks for the curves of the address as soon as the session has a clock.
+    /// Requests the curves of the address once the session has a clock.
     pub(super) fn ask_curves(self, curves: Query<Vec<Arc<TimelineCounter>>>) {
         curves.start(
             move || {
                 let tags = self.curve_tags.get();
-                let rank = self.profiles.chosen.with(|own| Some(own.as_ref()?.rank))?;
+                let rank = self
+                    .profiles
+                    .chosen
+                    .with(|chosen| Some(chosen.as_ref()?.rank))?;
                 let (clock, extent) = self
                     .frame
                     .with(|frame| (frame.unix_nanos.clone(), frame.extent_nanos));
@@ -40,7 +43,7 @@ impl Model {
     /// Shows the curve of a tag, or hides it.
     pub(in crate::timeline) fn turn_curve(self, tag: &str) {
         let mut tags = self.curve_tags.get_untracked();
-        match tags.iter().position(|own| own == tag) {
+        match tags.iter().position(|known| known == tag) {
             Some(at) => {
                 tags.remove(at);
             }
@@ -50,17 +53,17 @@ impl Model {
         self.url.set_list(CURVES, &tags, History::Replace);
     }
 
-    /// A curve by its place; `None` until it is there.
+    /// A curve by its position; `None` until it arrives.
     pub(in crate::timeline) fn curve(self, index: usize) -> Option<Arc<TimelineCounter>> {
         let tag = self.curve_tags.with(|tags| tags.get(index).cloned())?;
         self.curves.answer.with(|all| {
-            let own = all.as_ref()?.iter().find(|own| own.name == tag)?;
-            Some(Arc::clone(own))
+            let curve = all.as_ref()?.iter().find(|curve| curve.name == tag)?;
+            Some(Arc::clone(curve))
         })
     }
 }
 
-/// Points of each tag in the time of the session. A tag without points is a curve without any.
+/// Points of each tag in the time of the session. A tag without points becomes an empty curve.
 async fn fetch(
     (run, rank, tags, clock, extent): CurvesKey,
 ) -> Result<Vec<Arc<TimelineCounter>>, ClientError> {
@@ -90,7 +93,7 @@ async fn fetch(
     Ok(curves)
 }
 
-/// Points of a tag between two steps, or buckets of them: of the rank, else of the first one, which often writes alone.
+/// Points of a tag between two steps, or their buckets: of the rank, else of rank 0, often the only writer.
 async fn points(
     run: &str,
     rank: u32,

@@ -1,4 +1,4 @@
-//! Requests for cells: one at a time, of the rows in view first, then of those a view above and below it.
+//! Requests for cells: one at a time per session, of the visible rows first, then of those up to a view away.
 
 use std::time::Duration;
 
@@ -12,10 +12,10 @@ use crate::timeline::view::View;
 use trainscope_web_kit::client;
 use trainscope_web_kit::prelude::*;
 
-/// Time after which a request that failed is sent again.
+/// Time after which a failed request is sent again.
 const AGAIN: Duration = Duration::from_secs(2);
 
-/// State of the requests.
+/// State of the requests of a session.
 #[derive(Clone, Debug, Default)]
 struct Loader {
     is_asking: bool,
@@ -27,9 +27,9 @@ struct Loader {
 #[derive(Clone, Debug, Default, PartialEq)]
 struct Facts {
     events: u64,
-    /// Length, nanoseconds.
+    /// Length, ns.
     extent: i64,
-    /// Begin on the clock of the file.
+    /// Start on the clock of the file.
     origin: String,
     state: ProfileState,
 }
@@ -54,12 +54,12 @@ struct Session {
     facts: Facts,
 }
 
-/// All sessions and the state of their requests. `Copy`.
+/// All sessions and the state of their requests.
 #[derive(Clone, Copy)]
 struct Loaders {
     sessions: Memo<Vec<Session>>,
     all: StoredValue<Vec<Loader>>,
-    /// Owner of the page: a request goes on when the view moves, and is aborted when the page is left.
+    /// Owner of the page: a request continues when the view moves, and is aborted when the page is left.
     page: StoredValue<Option<Owner>>,
 }
 
@@ -94,7 +94,7 @@ impl Model {
             all: StoredValue::new(Vec::new()),
             page: StoredValue::new(Owner::current()),
         };
-        // Cells of another session, or with other begins, are of no use; those of fewer events are better than none.
+        // Cells of another session or origin are dropped; cells of fewer events stay until new ones arrive.
         Effect::new(move |before: Option<Vec<Session>>| {
             let now = sessions.get();
             let before = before.unwrap_or_default();
@@ -106,18 +106,19 @@ impl Model {
                 .all
                 .update_value(|all| all.resize_with(now.len(), Loader::default));
             let mut is_changed = false;
-            for own in &now {
-                let old = before.get(own.number).filter(|old| *old != own);
+            for session in &now {
+                let old = before.get(session.number).filter(|old| *old != session);
                 let Some(old) = old else { continue };
-                let is_same = old.source == own.source && old.facts.origin == own.facts.origin;
-                self.update_cache(own.number, |cache| {
+                let is_same =
+                    old.source == session.source && old.facts.origin == session.facts.origin;
+                self.update_cache(session.number, |cache| {
                     if is_same {
                         cache.outdate();
                     } else {
                         *cache = Cache::default();
                     }
                 });
-                loaders.update(own.number, |loader| loader.last = None);
+                loaders.update(session.number, |loader| loader.last = None);
                 is_changed = true;
             }
             if is_changed || before.len() != now.len() {
@@ -150,7 +151,7 @@ impl Model {
         }
     }
 
-    /// The cells that a session lacks in a view, as a request for them.
+    /// The request for the cells that a session lacks in a view.
     fn missing(
         self,
         number: usize,
@@ -180,8 +181,8 @@ impl Model {
             let seen = layout.rows(scroll, height);
             let near = layout.rows(scroll - height, 3.0 * height);
             let all = seen.into_iter().chain(near);
-            let own = all.filter(|row| row.session == number);
-            own.map(|row| (row.lane, row.depth)).collect()
+            let rows = all.filter(|row| row.session == number);
+            rows.map(|row| (row.lane, row.depth)).collect()
         });
         let rows = without_repeats(rows);
         let next = self.missing(number, |cache| cache.request(view, width, extent, rows));

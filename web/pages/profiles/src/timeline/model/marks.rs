@@ -18,16 +18,16 @@ use trainscope_web_kit::url_state::History;
 pub(in crate::timeline) struct Mark {
     pub(in crate::timeline) index: u32,
     pub(in crate::timeline) begin_nanos: i64,
-    /// Its text, if it is for good.
+    /// Its text; `None` for a mark in the address.
     pub(in crate::timeline) text: Option<String>,
 }
 
-/// Marks of the session of the page. `Copy`.
+/// Marks of the session of the page.
 #[derive(Clone, Copy)]
 pub(in crate::timeline) struct Marks {
     /// Those for good, then those for now.
     pub(in crate::timeline) all: Memo<Vec<Mark>>,
-    /// `true` while the text of a mark is asked for.
+    /// `true` while the user enters the text of a mark.
     pub(in crate::timeline) is_noting: RwSignal<bool>,
     for_now: Memo<Vec<u32>>,
     /// Known slices that are marked for now.
@@ -44,17 +44,17 @@ impl Marks {
         let text = profiles.url.list(MARKS);
         let for_now = Memo::new(move |_| {
             text.with(|all| {
-                let numbers = all.iter().filter_map(|own| own.parse().ok());
+                let numbers = all.iter().filter_map(|index| index.parse().ok());
                 numbers.collect::<Vec<u32>>()
             })
         });
         let known = RwSignal::new(BTreeMap::<u32, SliceEntry>::new());
         let all = Memo::new(move |_| {
-            let own = profiles.chosen.get();
+            let chosen = profiles.chosen.get();
             let for_good = profiles.run.with(|run| notebook.notes(run).marks);
             let is_own = |mark: &SliceMark| {
-                let own = own.as_deref();
-                own.is_some_and(|own| own.session == mark.session && own.rank == mark.rank)
+                let chosen = chosen.as_deref();
+                chosen.is_some_and(|entry| entry.session == mark.session && entry.rank == mark.rank)
             };
             let for_good = for_good.into_iter().filter(is_own).map(|mark| Mark {
                 index: mark.index,
@@ -84,23 +84,23 @@ impl Marks {
         marks
     }
 
-    /// Asks about marks of a link.
+    /// Requests the slices of the marks in the address.
     fn keep_known(self, source: Memo<Source>) {
         Effect::new(move |before: Option<Source>| {
-            let own = source.get();
-            if before.is_some_and(|before| before != own) {
+            let current = source.get();
+            if before.is_some_and(|before| before != current) {
                 self.known.set(BTreeMap::new());
             }
             let missing = |index: &u32| self.known.with_untracked(|all| !all.contains_key(index));
             for index in self.for_now.get().into_iter().filter(missing) {
                 let query = SliceQuery {
-                    run: own.run.clone(),
-                    session: own.session.clone(),
-                    rank: own.rank,
+                    run: current.run.clone(),
+                    session: current.session.clone(),
+                    rank: current.rank,
                     index,
                 };
                 spawn_local_scoped_with_cancellation(async move {
-                    // A slice that is not there is a mark of an older file.
+                    // A missing slice is a mark of an older file.
                     if let Ok(answer) = client::timeline_slice(&query).await {
                         self.known.update(|all| {
                             all.insert(index, answer.slice);
@@ -108,13 +108,13 @@ impl Marks {
                     }
                 });
             }
-            own
+            current
         });
     }
 }
 
 impl Model {
-    /// Marks the selected slice for now, or takes its mark away.
+    /// Marks the selected slice for now, or removes its mark.
     pub(in crate::timeline) fn turn_mark(self) {
         let Some(slice) = self.chosen_slice() else {
             return;
@@ -128,23 +128,24 @@ impl Model {
             .set_list(MARKS, &turned(marks, index), History::Replace);
     }
 
-    /// Asks for the text of a mark for good.
+    /// Asks the user for the text of a mark for good.
     pub(in crate::timeline) fn begin_note(self) {
         if self.chosen_slice().is_some() {
             self.marks.is_noting.set(true);
         }
     }
 
-    /// Keeps the selected slice with a text in the notebook.
+    /// Stores the selected slice with a text in the notebook.
     pub(in crate::timeline) fn mark_for_good(self, text: &str) {
         self.marks.is_noting.set(false);
-        let (Some(slice), Some(own)) = (self.chosen_slice(), self.profiles.chosen.get_untracked())
+        let (Some(slice), Some(entry)) =
+            (self.chosen_slice(), self.profiles.chosen.get_untracked())
         else {
             return;
         };
         let mark = SliceMark {
-            session: own.session.clone(),
-            rank: own.rank,
+            session: entry.session.clone(),
+            rank: entry.rank,
             index: slice.index,
             begin_nanos: slice.begin_nanos,
             name: slice.name,
@@ -153,12 +154,12 @@ impl Model {
         self.change_marks(&mark.clone(), Some(mark));
     }
 
-    /// Takes a mark for good out of the notebook.
+    /// Removes a mark from the notebook.
     pub(in crate::timeline) fn drop_mark(self, index: u32) {
-        if let Some(own) = self.profiles.chosen.get_untracked() {
+        if let Some(entry) = self.profiles.chosen.get_untracked() {
             let mark = SliceMark {
-                session: own.session.clone(),
-                rank: own.rank,
+                session: entry.session.clone(),
+                rank: entry.rank,
                 index,
                 ..SliceMark::default()
             };
@@ -180,7 +181,7 @@ impl Model {
         (answer.slice.index == index).then(|| answer.slice.clone())
     }
 
-    /// Goes to a mark by its number from 1 on.
+    /// Goes to a mark by its number, starting at 1.
     pub(super) fn jump(self, text: &str) -> bool {
         let place: Option<usize> = text.parse().ok();
         let mark = place.and_then(|place| {
@@ -204,7 +205,7 @@ impl Model {
     }
 }
 
-/// The marks with one in place of that of the same slice, or without it.
+/// The marks with that of a slice replaced, or removed without a new one.
 fn changed(marks: Vec<SliceMark>, old: &SliceMark, new: Option<SliceMark>) -> Vec<SliceMark> {
     let key = |mark: &SliceMark| (mark.session.clone(), mark.rank, mark.index);
     let old = key(old);

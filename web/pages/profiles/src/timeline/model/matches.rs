@@ -1,4 +1,4 @@
-//! Search: the next and the previous match, and the cells that are framed.
+//! Search: the next and the previous match, and the framed cells.
 
 use std::collections::HashSet;
 use std::time::Duration;
@@ -13,12 +13,12 @@ use trainscope_web_kit::prelude::*;
 
 /// Term about arguments, for which the server reads the files of the profile.
 const ARGUMENTS: &str = "args:";
-/// Time for which a search of arguments rests before it is asked for.
+/// Time without typing after which a search of arguments is requested.
 const PAUSE: Duration = Duration::from_millis(500);
 /// Terms about something other than names.
 const OTHER_TERMS: [&str; 5] = ["kind:", "lane:", "dur:", "step:", ARGUMENTS];
 
-/// Matches that are framed: all cells of some names, or some slices.
+/// Framed matches: all cells of some names, or some slices.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(in crate::timeline) struct Frames {
     pub(in crate::timeline) names: HashSet<u32>,
@@ -26,13 +26,13 @@ pub(in crate::timeline) struct Frames {
 }
 
 impl Frames {
-    /// Of a search by name all cells with these names, of others the slices around the view.
+    /// Frames all cells with the names of a search by name, else the slices around the view.
     pub(in crate::timeline) fn new(query: &str, answer: &TimelineSearchAnswer) -> Self {
         let has_others = OTHER_TERMS.iter().any(|term| query.contains(term));
         if has_others {
             Self {
                 names: HashSet::new(),
-                slices: answer.nearest.iter().map(|own| own.index).collect(),
+                slices: answer.nearest.iter().map(|slice| slice.index).collect(),
             }
         } else {
             Self {
@@ -53,20 +53,20 @@ impl Frames {
     }
 }
 
-/// The match after, or before, the one at a time, in the order of the answer; `None` if it is not among those.
+/// The match after or before `at`, in the order of the answer; `None` if the answer does not have it.
 fn beside(nearest: &[SliceEntry], at: (i64, u32), is_next: bool) -> Option<&SliceEntry> {
-    let key = |own: &SliceEntry| (own.begin_nanos, own.index);
-    let here = nearest.iter().position(|own| key(own) == at);
+    let key = |slice: &SliceEntry| (slice.begin_nanos, slice.index);
+    let here = nearest.iter().position(|slice| key(slice) == at);
     match here {
         Some(here) if is_next => nearest.get(here + 1),
         Some(here) => nearest.get(here.checked_sub(1)?),
-        None if is_next => nearest.iter().find(|own| key(own) > at),
-        None => nearest.iter().rev().find(|own| key(own) < at),
+        None if is_next => nearest.iter().find(|slice| key(slice) > at),
+        None => nearest.iter().rev().find(|slice| key(slice) < at),
     }
 }
 
 impl Model {
-    /// Asks for the matches of the search; where arguments are searched, once nothing is typed any more.
+    /// Requests the matches of the search. A search of arguments waits for a pause in typing.
     pub(super) fn ask_matches(self) {
         let typed = StoredValue::new(0_u64);
         let wanted = RwSignal::new(String::new());
@@ -74,7 +74,7 @@ impl Model {
             let text = self.search.get();
             let number = typed.get_value() + 1;
             typed.set_value(number);
-            if !text.contains(ARGUMENTS) || wanted.with_untracked(|own| *own == text) {
+            if !text.contains(ARGUMENTS) || wanted.with_untracked(|wanted| *wanted == text) {
                 wanted.set(text);
                 return;
             }
@@ -104,11 +104,11 @@ impl Model {
                     )
                 })
             },
-            |(own, query, from, to, _): (Source, String, i64, i64, _)| async move {
+            |(source, query, from, to, _): (Source, String, i64, i64, _)| async move {
                 client::timeline_search(&TimelineSearchQuery {
-                    run: own.run,
-                    session: own.session,
-                    rank: own.rank,
+                    run: source.run,
+                    session: source.session,
+                    rank: source.rank,
                     query,
                     from: Some(from),
                     to: Some(to),
@@ -124,7 +124,7 @@ impl Model {
         self.found.is_fetching.get() && self.search.with(|text| text.contains(ARGUMENTS))
     }
 
-    /// Matches that are framed; reactive.
+    /// Framed matches; reactive.
     pub(in crate::timeline) fn frames(self) -> Frames {
         match self.found.answer.get() {
             Some(answer) => self.search.with(|query| Frames::new(query, &answer)),
@@ -132,8 +132,8 @@ impl Model {
         }
     }
 
-    /// Selects the next or the previous match, from the selected slice on, else from the start of the view; after the
-    /// last one the first.
+    /// Selects the match after or before the selected slice, else from the edge of the view. The first match
+    /// follows the last one.
     pub(in crate::timeline) fn step_match(self, is_next: bool) {
         let query = self.search.get_untracked();
         if query.trim().is_empty() {
@@ -144,8 +144,8 @@ impl Model {
         let edge = if is_next { view.from } else { view.to };
         let at = slice
             .filter(|_| self.selected.with_untracked(Option::is_some))
-            .map_or((nanos(edge) - 1, 0), |own| {
-                (own.slice.begin_nanos, own.slice.index)
+            .map_or((nanos(edge) - 1, 0), |answer| {
+                (answer.slice.begin_nanos, answer.slice.index)
             });
         let extent = nanos(self.extent.get_untracked());
         let source = self.source.get_untracked();
@@ -175,8 +175,8 @@ impl Model {
                     answer.nearest.into_iter().next_back()
                 };
             }
-            if let Some(own) = found {
-                self.go_to(&own);
+            if let Some(slice) = found {
+                self.go_to(&slice);
             }
         });
     }
@@ -197,7 +197,7 @@ mod tests {
     #[test]
     fn matches_follow_each_other_in_time() {
         let all = [slice(4, 10), slice(2, 20), slice(9, 20), slice(1, 30)];
-        let of = |at, is_next| beside(&all, at, is_next).map(|own| own.index);
+        let of = |at, is_next| beside(&all, at, is_next).map(|entry| entry.index);
         assert_eq!(of((20, 2), true), Some(9), "of the same begin");
         assert_eq!(of((20, 2), false), Some(4));
         assert_eq!(of((30, 1), true), None);

@@ -1,4 +1,4 @@
-//! Zoom, pan, selection and what the keys do.
+//! Zoom, pan, selection, and the effects of the keys.
 
 use leptos::task::spawn_local;
 use trainscope_api::timeline::{SliceAnswer, SliceEntry};
@@ -14,7 +14,7 @@ use trainscope_web_kit::location::History;
 use trainscope_web_kit::prelude::*;
 use trainscope_web_kit::route;
 
-/// Pixels that a key scrolls the lanes.
+/// Distance that a key scrolls the lanes, CSS pixels.
 const SCROLL: f64 = 60.0;
 
 impl Model {
@@ -39,7 +39,9 @@ impl Model {
 
     pub(in crate::timeline) fn scroll_by(self, pixels: f64) {
         let (_, height, _) = self.size.get_untracked();
-        let most = self.layout.with_untracked(|own| own.most_scroll(height));
+        let most = self
+            .layout
+            .with_untracked(|layout| layout.most_scroll(height));
         let scroll = self.scroll.get_untracked();
         let next = (scroll + pixels).clamp(0.0, most);
         if (next - scroll).abs() > 0.0 {
@@ -73,7 +75,7 @@ impl Model {
         self.select(Some(slice.index));
     }
 
-    /// Unfolds the group of a lane that is not shown.
+    /// Shows a hidden lane, and unfolds its group.
     fn unfold(self, lane: u32) {
         let is_shown = self
             .layout
@@ -89,15 +91,16 @@ impl Model {
         }
         let group = self.frame.with_untracked(|frame| {
             let has = |group: &&trainscope_api::timeline::LaneGroup| {
-                group.lanes.iter().any(|own| own.lane == lane)
+                group.lanes.iter().any(|entry| entry.lane == lane)
             };
             frame.groups.iter().position(|group| has(&group))
         });
         let folded = group.filter(|group| {
             self.layout.with_untracked(|layout| {
                 let mut places = layout.places.iter();
-                places
-                    .any(|own| own.item == Item::Group(*group) && own.is_folded && own.session == 0)
+                places.any(|place| {
+                    place.item == Item::Group(*group) && place.is_folded && place.session == 0
+                })
             })
         });
         if let Some(group) = folded {
@@ -105,7 +108,7 @@ impl Model {
         }
     }
 
-    /// Shows the selected slice or area; if that is in view as a whole already, everything.
+    /// Shows the selected slice or area; the whole session if that already fills the view.
     fn fit(self) {
         let extent = self.extent.get_untracked();
         let slice = self
@@ -113,9 +116,9 @@ impl Model {
             .answer
             .get_untracked()
             .filter(|_| self.selected.with_untracked(Option::is_some))
-            .map(|own| {
-                let begin = own.slice.begin_nanos;
-                (begin, begin + own.slice.duration_nanos)
+            .map(|answer| {
+                let begin = answer.slice.begin_nanos;
+                (begin, begin + answer.slice.duration_nanos)
             });
         let area = self.area.get_untracked().map(|area| (area.from, area.to));
         let wanted = slice.or(area).map(|(from, to)| {
@@ -124,7 +127,11 @@ impl Model {
         });
         let whole = View::whole(extent);
         let view = self.view.get_untracked();
-        self.set_view(wanted.filter(|own| !own.is_like(view)).unwrap_or(whole));
+        self.set_view(
+            wanted
+                .filter(|wanted| !wanted.is_like(view))
+                .unwrap_or(whole),
+        );
     }
 
     /// Selects the step after or before the one in the middle of the view.
@@ -163,15 +170,15 @@ impl Model {
         self.set_view(view.showing(from, to, extent));
     }
 
-    /// Goes to a slice beside the selected one.
+    /// Goes to a slice next to the selected one; `false` without a selection.
     fn go(self, which: impl FnOnce(&SliceAnswer) -> Option<SliceEntry>) -> bool {
-        let Some(own) = self.slice.answer.get_untracked() else {
+        let Some(answer) = self.slice.answer.get_untracked() else {
             return false;
         };
         if self.selected.with_untracked(Option::is_none) {
             return false;
         }
-        if let Some(slice) = which(&own) {
+        if let Some(slice) = which(&answer) {
             self.go_to(&slice);
         }
         true
@@ -185,24 +192,24 @@ impl Model {
             "/" => self.focus_search.update(|count| *count += 1),
             "n" => self.step_match(true),
             "N" => self.step_match(false),
-            "." => drop(self.go(|own| own.next.clone())),
-            "," => drop(self.go(|own| own.previous.clone())),
+            "." => drop(self.go(|answer| answer.next.clone())),
+            "," => drop(self.go(|answer| answer.previous.clone())),
             "ArrowUp" => {
-                if !self.go(|own| own.parents.first().cloned()) {
+                if !self.go(|answer| answer.parents.first().cloned()) {
                     self.scroll_by(-SCROLL);
                 }
             }
             "ArrowDown" => {
-                if !self.go(|own| own.child.clone()) {
+                if !self.go(|answer| answer.child.clone()) {
                     self.scroll_by(SCROLL);
                 }
             }
-            "]" => drop(self.go(|own| {
-                let mut ends = own.flows_out.iter().chain(&own.launches);
+            "]" => drop(self.go(|answer| {
+                let mut ends = answer.flows_out.iter().chain(&answer.launches);
                 ends.next().cloned()
             })),
-            "[" => drop(self.go(|own| {
-                let mut ends = own.flows_in.iter().chain(&own.launched_by);
+            "[" => drop(self.go(|answer| {
+                let mut ends = answer.flows_in.iter().chain(&answer.launched_by);
                 ends.next().cloned()
             })),
             "ArrowRight" => self.step(true),
@@ -224,7 +231,7 @@ impl Model {
         true
     }
 
-    /// Takes back one thing: the area, else the selection.
+    /// Clears the area, else the selection; `false` without either.
     fn escape(self) -> bool {
         let has_area = self.area.with_untracked(Option::is_some);
         if has_area {
@@ -241,7 +248,7 @@ impl Model {
     fn chosen_lane(self) -> Option<u32> {
         let slice = self.slice.answer.get_untracked();
         let slice = slice.filter(|_| self.selected.with_untracked(Option::is_some));
-        slice.map(|own| own.slice.lane).or_else(|| {
+        slice.map(|answer| answer.slice.lane).or_else(|| {
             let area = self.area.get_untracked()?;
             match area.lanes.as_slice() {
                 [lane] => Some(*lane),
@@ -258,7 +265,7 @@ impl Model {
             let clipboard = window().navigator().clipboard();
             let written = wasm_bindgen_futures::JsFuture::from(clipboard.write_text(&href)).await;
             if written.is_ok() {
-                let text = untrack(|| i18n.texts().timeline.copied);
+                let text = untrack(|| i18n.texts().timeline().copied);
                 self.news.set(text.to_owned());
             }
         });
@@ -267,7 +274,7 @@ impl Model {
     /// Opens the step of the selected slice on the page of steps.
     fn open_step(self) {
         let slice = self.slice.answer.get_untracked();
-        let Some(step) = slice.and_then(|own| own.step) else {
+        let Some(step) = slice.and_then(|answer| answer.step) else {
             return;
         };
         let step = step.to_string();
@@ -279,7 +286,7 @@ impl Model {
     /// Opens the node of the selected slice in the graph.
     fn open_node(self) {
         let slice = self.slice.answer.get_untracked();
-        if let Some(node) = slice.and_then(|own| own.node.clone()) {
+        if let Some(node) = slice.and_then(|answer| answer.node.clone()) {
             let href = self
                 .profiles
                 .run
@@ -304,9 +311,9 @@ impl Model {
         let slice = self.slice.answer.get();
         let slice = slice.filter(|_| self.selected.with(Option::is_some));
         let said = self.news.get();
-        slice.map_or(said, |own| {
-            let slice = &own.slice;
-            (i18n.texts().timeline.selected)(
+        slice.map_or(said, |answer| {
+            let slice = &answer.slice;
+            (i18n.texts().timeline().selected)(
                 &slice.name,
                 &times::length(slice.duration_nanos),
                 &times::moment(slice.begin_nanos),

@@ -1,4 +1,4 @@
-//! Other sessions or ranks below the first one, with their starts at times of the first.
+//! Other sessions or ranks below the first one, and their alignment with it.
 
 use std::sync::Arc;
 
@@ -13,7 +13,7 @@ use trainscope_web_kit::prelude::*;
 use trainscope_web_kit::query::{Query, query};
 use trainscope_web_kit::url_state::History;
 
-/// Keys of the address: run, session and rank; those of the comparison of two profiles.
+/// Keys of the address: run, session and rank, the same as for the comparison of two profiles.
 const OTHER: [&str; 3] = ["other", "other_session", "other_rank"];
 /// Rank of the address that means all ranks of the session.
 const ALL: &str = "all";
@@ -22,7 +22,7 @@ const ALIGN: &str = "align";
 /// Maximum number of sessions below the first one.
 const MAX_OTHERS: usize = 64;
 
-/// Sessions that are shown below the first one.
+/// Sessions shown below the first one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::timeline) enum Below<'a> {
     Nothing,
@@ -32,7 +32,7 @@ pub(in crate::timeline) enum Below<'a> {
     AllRanks,
 }
 
-/// Moments of the sessions that are above each other.
+/// Moments at which the sessions are aligned.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(in crate::timeline) enum Align {
     /// Their starts.
@@ -57,7 +57,7 @@ impl Align {
         }
     }
 
-    /// The alignment of a text; their starts for an unknown one.
+    /// Parses the text of an alignment; `Begin` for an unknown one.
     pub(in crate::timeline) fn parse(text: &str) -> Self {
         match text {
             "clock" => Self::Clock,
@@ -67,18 +67,18 @@ impl Align {
     }
 }
 
-/// The sessions below the first one. `Copy`.
+/// The sessions below the first one.
 #[derive(Clone, Copy)]
 pub(in crate::timeline) struct Others {
     pub(in crate::timeline) sources: Memo<Vec<Source>>,
     /// `true` for all ranks of the session.
     pub(in crate::timeline) is_all: Memo<bool>,
-    /// Lanes of each, those that are there.
+    /// Lanes of the sources, once all arrived.
     lanes: Query<Vec<Arc<TimelineLanes>>>,
-    /// Lanes of each source; empty ones until they are there.
+    /// Lanes of each source; empty until they arrive.
     pub(in crate::timeline) frames: Memo<Vec<Arc<TimelineLanes>>>,
     pub(in crate::timeline) align: Memo<Align>,
-    /// Times of the first session at which they begin, nanoseconds; `None` for those that cannot be aligned so.
+    /// Times of the first session at which the others begin, ns; `None` for a session that cannot be aligned.
     pub(in crate::timeline) shifts: Memo<Vec<Option<f64>>>,
     pub(in crate::timeline) caches: StoredValue<Vec<Cache>>,
 }
@@ -97,7 +97,7 @@ impl Others {
             if is_all.get() {
                 let list = profiles.list.answer.get().unwrap_or_default();
                 let chosen = profiles.chosen.get();
-                let first = chosen.as_ref().map(|own| (&*own.session, own.rank));
+                let first = chosen.as_ref().map(|entry| (&*entry.session, entry.rank));
                 return first.map_or_else(Vec::new, |first| {
                     other_ranks(&list, &profiles.run.get(), first)
                 });
@@ -123,8 +123,9 @@ impl Others {
                 |all| all.to_vec(),
             )
         });
-        let is_reading =
-            |own: &Arc<TimelineLanes>| own.state == ProfileState::Reading && own.total_bytes > 0;
+        let is_reading = |other: &Arc<TimelineLanes>| {
+            other.state == ProfileState::Reading && other.total_bytes > 0
+        };
         Effect::new(move || {
             if frames.with(|all| all.iter().any(is_reading)) {
                 set_timeout(move || lanes.ask_again(), READING_PAUSE);
@@ -133,8 +134,8 @@ impl Others {
         let shifts = Memo::new(move |_| {
             let is_there = lanes.answer.with(Option::is_some);
             let align = align.get();
-            let shift = |own: &Arc<TimelineLanes>| {
-                is_there.then(|| frame.with(|first| shift(first, own, align)))?
+            let shift = |other: &Arc<TimelineLanes>| {
+                is_there.then(|| frame.with(|first| shift(first, other, align)))?
             };
             frames.with(|all| all.iter().map(shift).collect::<Vec<_>>())
         });
@@ -149,12 +150,12 @@ impl Others {
         }
     }
 
-    /// Reason why the lanes cannot be had; reactive.
+    /// The error of the request for the lanes; reactive.
     pub(in crate::timeline) fn error(self) -> Option<ClientError> {
         self.lanes.error.get()
     }
 
-    /// `true` if the lanes are there, and some session cannot be aligned as asked; reactive.
+    /// `true` if the lanes arrived, and some session cannot be aligned this way; reactive.
     pub(in crate::timeline) fn cannot_align(self) -> bool {
         let is_there = self.lanes.answer.with(Option::is_some);
         is_there && self.shifts.with(|all| all.iter().any(Option::is_none))
@@ -164,11 +165,11 @@ impl Others {
 /// Lanes of some sessions, in their order.
 async fn lanes_of(sources: Vec<Source>) -> Result<Vec<Arc<TimelineLanes>>, ClientError> {
     let mut all = Vec::new();
-    for own in sources {
+    for source in sources {
         let query = ProfileQuery {
-            run: own.run,
-            session: own.session,
-            rank: own.rank,
+            run: source.run,
+            session: source.session,
+            rank: source.rank,
             ..ProfileQuery::default()
         };
         all.push(Arc::new(client::timeline_lanes(&query).await?));
@@ -176,11 +177,11 @@ async fn lanes_of(sources: Vec<Source>) -> Result<Vec<Arc<TimelineLanes>>, Clien
     Ok(all)
 }
 
-/// The ranks of a session of a run without one of them, in order.
+/// The other ranks of a session, in order; at most [`MAX_OTHERS`].
 fn other_ranks(list: &ProfileList, run: &str, (session, rank): (&str, u32)) -> Vec<Source> {
     let ranks = list.sessions.iter();
-    let ranks = ranks.filter(|own| own.session == session && own.rank != rank);
-    let mut ranks: Vec<u32> = ranks.map(|own| own.rank).collect();
+    let ranks = ranks.filter(|entry| entry.session == session && entry.rank != rank);
+    let mut ranks: Vec<u32> = ranks.map(|entry| entry.rank).collect();
     ranks.sort_unstable();
     ranks.truncate(MAX_OTHERS);
     let source = |rank| Source {
@@ -191,40 +192,40 @@ fn other_ranks(list: &ProfileList, run: &str, (session, rank): (&str, u32)) -> V
     ranks.into_iter().map(source).collect()
 }
 
-/// Time of the first session at which the second one begins; `None` if a clock or the step is missing.
+/// Time of the first session at which the second one begins, ns; `None` if a clock or the step is missing.
 fn shift(first: &TimelineLanes, second: &TimelineLanes, align: Align) -> Option<f64> {
     match align {
         Align::Begin => Some(0.0),
         Align::Clock => {
-            let clock = |own: &TimelineLanes| own.unix_nanos.as_ref()?.parse::<i128>().ok();
+            let clock = |lanes: &TimelineLanes| lanes.unix_nanos.as_ref()?.parse::<i128>().ok();
             Some((clock(second)? - clock(first)?) as f64)
         }
         Align::First => {
-            let numbers = |own: &TimelineLanes| {
-                let steps = own.steps.iter();
-                let number = steps.map(|step| step.number.saturating_add(own.step_offset));
+            let numbers = |lanes: &TimelineLanes| {
+                let steps = lanes.steps.iter();
+                let number = steps.map(|step| step.number.saturating_add(lanes.step_offset));
                 number.collect::<Vec<_>>()
             };
-            let (own, other) = (numbers(first), numbers(second));
-            let common = own.iter().find(|step| other.contains(step));
-            shift(first, second, Align::Step(*common.or(own.first())?))
+            let (ours, other) = (numbers(first), numbers(second));
+            let common = ours.iter().find(|step| other.contains(step));
+            shift(first, second, Align::Step(*common.or(ours.first())?))
         }
         Align::Step(step) => {
-            let at = |own: &TimelineLanes| {
-                let number = step.saturating_sub(own.step_offset);
-                own.steps.iter().position(|own| own.number == number)
+            let at = |lanes: &TimelineLanes| {
+                let number = step.saturating_sub(lanes.step_offset);
+                lanes.steps.iter().position(|span| span.number == number)
             };
-            let own = at(first)?;
-            // A run with other numbers has the step at the same place.
-            let other = at(second).unwrap_or(own);
-            let (own, other) = (first.steps.get(own)?, second.steps.get(other)?);
-            Some((own.begin_nanos as f64) - (other.begin_nanos as f64))
+            let position = at(first)?;
+            // A run with other numbers has the step at the same position.
+            let other = at(second).unwrap_or(position);
+            let (ours, other) = (first.steps.get(position)?, second.steps.get(other)?);
+            Some((ours.begin_nanos as f64) - (other.begin_nanos as f64))
         }
     }
 }
 
 impl Model {
-    /// Shows other sessions of the same run below the first one, or none.
+    /// Shows other sessions of the same run below the first one, or hides them.
     pub(in crate::timeline) fn set_below(self, below: Below<'_>) {
         let align = self.others.align.get_untracked().text();
         let (session, rank) = match below {
@@ -241,13 +242,13 @@ impl Model {
         self.url.set(&changes, History::Push);
     }
 
-    /// Aligns the other sessions in another way.
+    /// Changes the alignment of the other sessions.
     pub(in crate::timeline) fn set_align(self, align: Align) {
         self.url
             .set(&[(ALIGN, Some(&align.text()))], History::Replace);
     }
 
-    /// Times of the first session at which the others begin; the same begin for those that cannot be aligned.
+    /// Times of the first session at which the others begin, ns; 0 for those that cannot be aligned.
     pub(in crate::timeline) fn shifts(self) -> Vec<f64> {
         let all = self.others.shifts.get();
         all.into_iter().map(Option::unwrap_or_default).collect()
@@ -282,7 +283,7 @@ mod tests {
         assert_eq!(shift(&first, &second, Align::Begin), Some(0.0));
         assert_eq!(shift(&first, &second, Align::Clock), Some(-400.0));
         assert_eq!(shift(&first, &second, Align::Step(2_012)), Some(0.0));
-        // Step 10 is the first one; the second session has none of that number.
+        // Step 10 is the first one; the second session lacks that number.
         assert_eq!(shift(&first, &second, Align::Step(2_010)), Some(-100.0));
         assert_eq!(shift(&first, &second, Align::Step(10)), None);
         assert_eq!(shift(&first, &second, Align::First), Some(0.0), "step 11");
@@ -306,9 +307,13 @@ mod tests {
             ..ProfileList::default()
         };
         let found = other_ranks(&list, "run", ("a", 1));
-        let ranks: Vec<Option<u32>> = found.iter().map(|own| own.rank).collect();
+        let ranks: Vec<Option<u32>> = found.iter().map(|source| source.rank).collect();
         assert_eq!(ranks, [Some(0), Some(3)]);
-        assert!(found.iter().all(|own| own.session.as_deref() == Some("a")));
+        assert!(
+            found
+                .iter()
+                .all(|source| source.session.as_deref() == Some("a"))
+        );
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! The critical paths of the steps in view, when they are asked for.
+//! Critical paths of the steps in view, requested while they are shown.
 
 use trainscope_api::timeline::{PathAnswer, PathQuery};
 
@@ -10,7 +10,7 @@ use trainscope_web_kit::query::Query;
 use trainscope_web_kit::url_state::History;
 
 impl Model {
-    /// Asks for the paths in view when it rests.
+    /// Requests the paths in the view once it rests.
     pub(super) fn ask_path(self, path: Query<PathAnswer>) {
         let events = Memo::new(move |_| self.frame.with(|frame| (frame.events, frame.state)));
         path.start(
@@ -20,11 +20,11 @@ impl Model {
                 let (from, to) = (nanos(view.from), nanos(view.to));
                 is_wanted.then(|| (self.source.get(), from, to, events.get()))
             },
-            |(own, from, to, _): (Source, i64, i64, _)| async move {
+            |(source, from, to, _): (Source, i64, i64, _)| async move {
                 client::timeline_path(&PathQuery {
-                    run: own.run,
-                    session: own.session,
-                    rank: own.rank,
+                    run: source.run,
+                    session: source.session,
+                    rank: source.rank,
                     from,
                     to,
                 })

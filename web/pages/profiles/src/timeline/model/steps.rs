@@ -15,9 +15,9 @@ pub(in crate::timeline) struct ChosenStep {
     pub(in crate::timeline) number: i64,
     /// Its row on the page of steps.
     pub(in crate::timeline) steps: String,
-    /// The curves with the crosshair at it.
+    /// The curves with the crosshair at the step.
     pub(in crate::timeline) scalars: String,
-    /// Hits of watchpoints at it.
+    /// Hits of watchpoints at the step.
     pub(in crate::timeline) debugger: String,
 }
 
@@ -47,13 +47,13 @@ impl Model {
     }
 
     /// Links of a step by its number in the profile; reactive.
-    pub(in crate::timeline) fn step_links(self, own: i64) -> ChosenStep {
+    pub(in crate::timeline) fn step_links(self, step: i64) -> ChosenStep {
         let offset = self.frame.with(|frame| frame.step_offset);
-        let number = own.saturating_add(offset);
+        let number = step.saturating_add(offset);
         let tab = ProfileTab::View(ProfileView::Steps);
         let steps = self
             .profiles
-            .tab_href(tab, &[("step", Some(&own.to_string()))]);
+            .tab_href(tab, &[("step", Some(&step.to_string()))]);
         self.profiles.run.with(|run| ChosenStep {
             number,
             steps,

@@ -9,11 +9,11 @@ use crate::segment::kind_of;
 const BAND: f64 = 4.0;
 /// Thickness of the line.
 const LINE: f64 = 2.0;
-/// Width of the narrowest work with a box: boxes of many narrow ones would hide them.
+/// Minimum width of work with a box, CSS pixels: boxes of many narrow slices would hide them.
 const BOX_FROM: f64 = 8.0;
 
 impl Overlay<'_> {
-    /// Draws the path; lanes are drawn from their own top.
+    /// Draws the path, in coordinates relative to the top of the lanes.
     pub(super) fn path(&self, pen: &Pen<'_>) {
         if self.path.is_empty() {
             return;
@@ -44,7 +44,7 @@ impl Overlay<'_> {
         }
     }
 
-    /// Height of a segment: the middle of the row of its work, the row of its call on the host; `None` between rows.
+    /// Middle of the row of a segment's slice, the work of a device or a call of the host; `None` between rows.
     fn height_of(&self, segment: &PathSegment) -> Option<f64> {
         if matches!(&*segment.kind, "launch" | "between_kernels") {
             return None;
@@ -54,7 +54,7 @@ impl Overlay<'_> {
     }
 }
 
-/// `true` for kinds of segments that go along the work of a device.
+/// `true` for segments of work of a device.
 fn is_work(kind: &str) -> bool {
     matches!(kind, "kernel" | "communication" | "memcpy" | "memset")
 }

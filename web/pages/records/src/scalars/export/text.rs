@@ -8,13 +8,13 @@ use trainscope_api::scalars::Series;
 use super::Format;
 use crate::scalars::data::CardLines;
 
-/// Text that grows by what each card holds.
+/// Text of the points of the cards added so far.
 pub(super) struct Points {
     format: Format,
     text: String,
 }
 
-/// A series as JSON has it: what it is of, then its lists as the server sends them.
+/// A series in JSON: its names, then its lists as sent by the server.
 #[derive(Serialize)]
 struct NamedSeries<'a> {
     tag: &'a str,
@@ -56,7 +56,7 @@ impl Points {
                 writer: curve.id.writer.as_deref(),
                 series: &curve.series,
             };
-            // Lists of numbers have a JSON.
+            // Lists of numbers can always be serialized.
             let Ok(json) = serde_json::to_string(&named) else {
                 continue;
             };
@@ -68,7 +68,7 @@ impl Points {
         }
     }
 
-    /// One row a point. Where a million points were not enough for a series, its rows are buckets with their bounds.
+    /// One row per point. Series with more than a million points have one row per bucket, with its bounds.
     fn add_rows(&mut self, tag: &str, loaded: &CardLines) {
         let tag = field(tag);
         for curve in &loaded.curves {
@@ -105,7 +105,7 @@ impl Points {
     }
 }
 
-/// A text field of RFC 4180. One that a spreadsheet would take for a formula is marked as text.
+/// A text field of RFC 4180. A field that a spreadsheet would take for a formula is marked as text.
 fn field(text: &str) -> String {
     let is_formula = text.starts_with(['=', '+', '-', '@', '\t', '\r']);
     let text = if is_formula {

@@ -1,4 +1,4 @@
-//! Changes of the page's state: of the address, and of the notebook.
+//! Changes of the page's state, in the address and the notebook.
 
 use std::collections::BTreeMap;
 
@@ -10,9 +10,8 @@ use super::super::axis::{self, AxisLook};
 use super::super::brush::{self, Brush, Brushes};
 use super::super::order::{SortKey, pressed};
 use super::{
-    AXES, BAR, BRUSH, COLOUR, COLUMNS, FILTER, GOAL, GROUP, KEPT, LOOKS, MEASURE, MOST_NAMED,
-    Model, OF, PANEL, PARETO, REPETITIONS, RUNS, SELECTED, SORT, SidePanel, TAB, TARGET,
-    measure_text,
+    AXES, BAR, BRUSH, COLOUR, COLUMNS, FILTER, GOAL, GROUP, KEPT, LOOKS, MAX_NAMED, MEASURE, Model,
+    OF, PANEL, PARETO, REPETITIONS, RUNS, SELECTED, SORT, SidePanel, TAB, TARGET, measure_text,
 };
 use trainscope_web_kit::prelude::*;
 use trainscope_web_kit::url_state::History;
@@ -35,7 +34,7 @@ impl Model {
         self.draft.set(None);
     }
 
-    /// Shows a brush that is being dragged.
+    /// Shows a brush during its drag.
     pub(in super::super) fn draft_brush(self, key: &str, brush: Brush) {
         let mut brushes = self.brushes.get_untracked();
         brushes.insert(key.to_owned(), brush);
@@ -58,10 +57,10 @@ impl Model {
         );
     }
 
-    /// Keeps only the rows that pass, as names of runs or, of many, as terms of the filter.
+    /// Keeps only the rows that pass. The address names their runs, or has terms of the filter if there are too many.
     pub(in super::super) fn keep_only(self) {
         let runs = self.runs_where(true);
-        if runs.len() <= MOST_NAMED {
+        if runs.len() <= MAX_NAMED {
             self.url.set(
                 &[
                     (RUNS, Some(&trainscope_web_kit::url_state::join_list(&runs))),
@@ -86,13 +85,13 @@ impl Model {
         let brushes = self.brushes.with(BTreeMap::len);
         let view = self.view.get();
         let rest = view.len() - self.kept.with(|kept| kept.rows.len());
-        rest > 0 && (rest <= MOST_NAMED || (brushes == 1 && self.filter.with(String::is_empty)))
+        rest > 0 && (rest <= MAX_NAMED || (brushes == 1 && self.filter.with(String::is_empty)))
     }
 
     /// Leaves out the rows that pass.
     pub(in super::super) fn exclude(self) {
         let runs = self.runs_where(false);
-        if runs.len() <= MOST_NAMED {
+        if runs.len() <= MAX_NAMED {
             let runs = trainscope_web_kit::url_state::join_list(&runs);
             self.url.set(
                 &[(RUNS, Some(&runs)), (BRUSH, None), (FILTER, None)],
@@ -112,8 +111,8 @@ impl Model {
         let view = self.view.get_untracked();
         self.kept.with_untracked(|kept| {
             let rows = view.runs_of_rows().zip(&kept.marks);
-            let own = rows.filter(|(_, mark)| **mark == is_kept);
-            own.flat_map(|(runs, _)| runs.iter().cloned()).collect()
+            let wanted = rows.filter(|(_, mark)| **mark == is_kept);
+            wanted.flat_map(|(runs, _)| runs.iter().cloned()).collect()
         })
     }
 
@@ -125,18 +124,18 @@ impl Model {
     /// Moves an axis to another place.
     pub(in super::super) fn move_axis(self, key: &str, to: usize) {
         let mut keys = self.axis_keys.get_untracked();
-        let Some(from) = keys.iter().position(|own| own == key) else {
+        let Some(from) = keys.iter().position(|known| known == key) else {
             return;
         };
-        let own = keys.remove(from);
-        keys.insert(to.min(keys.len()), own);
+        let moved = keys.remove(from);
+        keys.insert(to.min(keys.len()), moved);
         self.set_axes(&keys, History::Push);
     }
 
     /// Removes an axis with its brush.
     pub(in super::super) fn remove_axis(self, key: &str) {
         let mut keys = self.axis_keys.get_untracked();
-        keys.retain(|own| own != key);
+        keys.retain(|known| known != key);
         let mut brushes = self.brushes.get_untracked();
         brushes.remove(key);
         self.url.set(
@@ -155,13 +154,13 @@ impl Model {
             .set_list(LOOKS, &axis::look_items(&looks), History::Push);
     }
 
-    /// Shows a column as an axis and in the table, or takes it away from both.
+    /// Shows a column as an axis and in the table, or removes it from both.
     pub(in super::super) fn toggle_column(self, key: &str) {
         let mut table = self.table_keys.get_untracked();
         let mut axes = self.axis_keys.get_untracked();
-        if table.iter().any(|own| own == key) || axes.iter().any(|own| own == key) {
-            table.retain(|own| own != key);
-            axes.retain(|own| own != key);
+        if table.iter().any(|known| known == key) || axes.iter().any(|known| known == key) {
+            table.retain(|known| known != key);
+            axes.retain(|known| known != key);
         } else {
             table.push(key.to_owned());
             if axis::is_axis(&untrack(|| self.info(key))) {
@@ -180,12 +179,12 @@ impl Model {
         );
     }
 
-    /// Replaces a column by another one in the table and among the axes: another summary of one scalar.
+    /// Replaces a column in the table and among the axes, for instance by another summary of the same scalar.
     pub(in super::super) fn replace_column(self, key: &str, by: &str) {
         let replaced = |mut keys: Vec<String>| {
-            for own in &mut keys {
-                if own == key {
-                    by.clone_into(own);
+            for known in &mut keys {
+                if known == key {
+                    by.clone_into(known);
                 }
             }
             trainscope_web_kit::url_state::join_list(&keys)
@@ -205,9 +204,9 @@ impl Model {
     }
 
     pub(in super::super) fn set_target(self, key: &str) {
-        // Axes that a person has chosen get the result as their last one, too.
+        // Axes that the user chose end with the result too.
         let mut axes = self.axis_keys.get_untracked();
-        axes.retain(|own| own != key);
+        axes.retain(|known| known != key);
         axes.push(key.to_owned());
         let axes = trainscope_web_kit::url_state::join_list(&axes);
         let has_axes = untrack(|| self.url.param(AXES).with(Option::is_some));
@@ -245,7 +244,7 @@ impl Model {
         self.url.set_list(PARETO, keys, History::Push);
     }
 
-    /// Parameters that make groups of repetitions: all that differ but seeds, paths, hosts and commits; reactive.
+    /// Parameters that group repetitions: all that differ, except seeds, paths, hosts and commits; reactive.
     pub(in super::super) fn group_offer(self) -> Vec<String> {
         let is_repetition = |key: &str| {
             let key = key.to_lowercase();
@@ -254,13 +253,13 @@ impl Model {
                 .any(|name| key.split(['.', '_', '/', ':']).any(|part| part == *name))
         };
         self.columns.with(|columns| {
-            let own = columns.columns.iter().filter(|info| {
+            let parameters = columns.columns.iter().filter(|info| {
                 info.group == ColumnGroup::Parameter
                     && axis::differs(info)
                     && info.kind != ColumnKind::Text
                     && !is_repetition(&info.key)
             });
-            own.map(|info| info.key.clone()).collect()
+            parameters.map(|info| info.key.clone()).collect()
         })
     }
 
@@ -277,7 +276,7 @@ impl Model {
 
     pub(in super::super) fn toggle_selected(self, run: &str) {
         let mut selected = self.selected.get_untracked();
-        match selected.iter().position(|own| own == run) {
+        match selected.iter().position(|known| known == run) {
             Some(position) => {
                 selected.remove(position);
             }
@@ -290,13 +289,13 @@ impl Model {
         self.url.set(&[(SELECTED, None)], History::Replace);
     }
 
-    /// Selects all kept runs, as many as an address can name; if they all are, none.
+    /// Selects all kept runs, at most [`MAX_NAMED`]; clears the selection if all are selected.
     pub(in super::super) fn toggle_all(self) {
         let runs = self.runs_where(true);
         let selected = self.selected.get_untracked();
         let is_all = runs.iter().all(|run| selected.contains(run));
         let mut next = if is_all { Vec::new() } else { runs };
-        next.truncate(MOST_NAMED);
+        next.truncate(MAX_NAMED);
         self.url.set_list(SELECTED, &next, History::Replace);
     }
 
@@ -308,7 +307,7 @@ impl Model {
         self.url.set(&[(PANEL, text.as_deref())], History::Push);
     }
 
-    /// Hides the runs of a row for everybody who uses these folders.
+    /// Hides runs for all users of these folders.
     pub(in super::super) fn hide(self, runs: impl IntoIterator<Item = String>) {
         let change = runs.into_iter().map(|run| {
             let notes = untrack(|| self.notebook.notes(&run));
@@ -329,9 +328,12 @@ impl Model {
         let view = self.view.get_untracked();
         let row = view
             .row_of(&name)
-            .or_else(|| view.names.iter().position(|own| *own == name))?;
-        self.order
-            .with_untracked(|order| order.iter().position(|own| *own as usize == row))
+            .or_else(|| view.names.iter().position(|known| *known == name))?;
+        self.order.with_untracked(|order| {
+            order
+                .iter()
+                .position(|candidate| *candidate as usize == row)
+        })
     }
 
     /// Moves the cursor down or up.
@@ -352,7 +354,7 @@ impl Model {
         self.cursor.set(name);
     }
 
-    /// The address of this page with changes, for links; reactive.
+    /// Address of this page with the panel of a run; reactive.
     pub(in super::super) fn row_panel_href(self, run: &str) -> String {
         self.url.href(&[(PANEL, Some(&format!("run:{run}")))])
     }

@@ -74,8 +74,8 @@ fn words_and_keys() {
 
 #[test]
 fn hyper_parameters_and_notes() {
-    let mut own = run("sweep/a");
-    own.hparams = BTreeMap::from([
+    let mut sweep = run("sweep/a");
+    sweep.hparams = BTreeMap::from([
         ("lr".to_owned(), HparamValue::Number(0.01)),
         ("Optimizer".to_owned(), HparamValue::Text("Adam".to_owned())),
         ("amp".to_owned(), HparamValue::Bool(true)),
@@ -89,7 +89,7 @@ fn hyper_parameters_and_notes() {
         notes: Some(&notes),
         ..NOTHING
     };
-    let holds = |text: &str| Filter::parse(text).matches(&own, known);
+    let holds = |text: &str| Filter::parse(text).matches(&sweep, known);
     for text in [
         "lr:0.01",
         "lr:>0.001",
@@ -120,13 +120,13 @@ fn hyper_parameters_and_notes() {
 
 #[test]
 fn numbers_are_compared_as_they_are_shown() {
-    let mut own = run("sweep/a");
-    own.hparams = BTreeMap::from([(
+    let mut sweep = run("sweep/a");
+    sweep.hparams = BTreeMap::from([(
         "learning_rate".to_owned(),
         HparamValue::Number(f64::from(0.3_f32)),
     )]);
-    own.loss = Some(last("train/loss", 0.05));
-    own.metric = Some(last("accuracy", f64::NAN));
+    sweep.loss = Some(last("train/loss", 0.05));
+    sweep.metric = Some(last("accuracy", f64::NAN));
     for text in [
         "learning_rate:0.3",
         "lr:0.3",
@@ -137,7 +137,7 @@ fn numbers_are_compared_as_they_are_shown() {
         "accuracy:NaN",
         "NaN",
     ] {
-        assert!(passes(text, &own), "{text}");
+        assert!(passes(text, &sweep), "{text}");
     }
     for text in [
         "lr:>0.3",
@@ -147,22 +147,23 @@ fn numbers_are_compared_as_they_are_shown() {
         "metric:<1",
         "inf",
     ] {
-        assert!(!passes(text, &own), "{text}");
+        assert!(!passes(text, &sweep), "{text}");
     }
     let known = RunFacts {
         scalar: &|tag| (tag == "val/acc").then_some(0.75),
         ..NOTHING
     };
-    assert!(Filter::parse("val/acc:>0.7").matches(&own, known));
+    assert!(Filter::parse("val/acc:>0.7").matches(&sweep, known));
 }
 
 #[test]
 fn keys_that_there_are_not_are_named_and_others_suggested() {
-    let mut own = run("sweep/a");
-    own.hparams
+    let mut sweep = run("sweep/a");
+    sweep
+        .hparams
         .insert("optimizer".to_owned(), HparamValue::Text("Adam".to_owned()));
-    own.loss = Some(last("train/loss", 0.05));
-    let runs = [own];
+    sweep.loss = Some(last("train/loss", 0.05));
+    let runs = [sweep];
     let keys = keys(&runs, ["val/acc"].into_iter());
     let unknown = |text: &str| {
         let filter = Filter::parse(text);
