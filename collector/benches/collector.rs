@@ -65,7 +65,7 @@ fn calls(folder: &Path) -> f64 {
     scalar
 }
 
-/// Four threads at once, each with its own tag.
+/// Four threads at once, each with a separate tag.
 fn contended(folder: &Path) {
     let collector = Collector::builder(folder)
         .queue_bytes(1 << 30)

@@ -70,8 +70,8 @@ pub struct CollectorBuilder {
 }
 
 impl Collector {
-    /// Configures a recording into this folder, which is the run; [`CollectorBuilder::start`] starts it. A relative path is that
-    /// of the start, also if the program changes its folder later.
+    /// Configures a recording into this folder, which is the run; [`CollectorBuilder::start`] starts it. A relative
+    /// path is resolved at the start, even if the program changes its working folder later.
     pub fn builder(folder: impl AsRef<Path>) -> CollectorBuilder {
         CollectorBuilder::new(folder.as_ref())
     }
@@ -104,7 +104,7 @@ impl CollectorBuilder {
     }
 
     /// Sets the rank of this process in a distributed training. With a `world_size` above 1, each process records into
-    /// a folder of its own below that of the run: `rank_0`, `rank_1`, …
+    /// a separate folder below that of the run: `rank_0`, `rank_1`, …
     #[must_use]
     pub fn rank(mut self, rank: u32, world_size: u32) -> Self {
         self.rank = (world_size > 1).then_some(rank);
@@ -115,8 +115,8 @@ impl CollectorBuilder {
         self
     }
 
-    /// Selects tensors and steps for statistics. Default: all tensors, every tenth step, or every step that
-    /// `TRAINSCOPE_EVERY` says.
+    /// Selects tensors and steps for statistics. Default: all tensors, every tenth step, or the interval of
+    /// `TRAINSCOPE_EVERY`.
     #[must_use]
     pub fn samples(mut self, policy: SamplePolicy) -> Self {
         self.samples = Some(policy);
@@ -314,15 +314,15 @@ impl CollectorBuilder {
         self
     }
 
-    /// Sets the least severity of hits that pause or stop. By default `TRAINSCOPE_AT_HIT_SEVERITY`, or errors.
+    /// Sets the minimum severity of hits that pause or stop. By default `TRAINSCOPE_AT_HIT_SEVERITY`, or errors.
     #[must_use]
     pub fn at_hit_severity(mut self, severity: PauseSeverity) -> Self {
         self.live.severity = Some(severity);
         self
     }
 
-    /// Sets the watchpoints to judge by in the training. By default those of the TOML file `TRAINSCOPE_WATCHPOINTS`, or the
-    /// recommended ones. A connected server replaces them by those of the page.
+    /// Sets the watchpoints to judge by in the training. By default those of the TOML file `TRAINSCOPE_WATCHPOINTS`, or
+    /// the recommended ones. A connected server replaces them by those of the page.
     #[must_use]
     pub fn watchpoints(
         mut self,
@@ -333,14 +333,15 @@ impl CollectorBuilder {
     }
 
     /// Waits at the first gate until a person continues the training from the page or the command line, at most this
-    /// long. The address of the page is printed to standard error. By default `TRAINSCOPE_WAIT` in seconds, or not at all.
+    /// long. The address of the page is printed to standard error. By default `TRAINSCOPE_WAIT` in seconds, or not at
+    /// all.
     #[must_use]
     pub fn wait(mut self, longest: Duration) -> Self {
         self.live.start_wait = Some(longest);
         self
     }
 
-    /// Ends the training instead of going on when the server is lost during a pause.
+    /// Ends the training instead of continuing it when the server is lost during a pause.
     #[must_use]
     pub fn stop_if_lost(mut self) -> Self {
         self.live.stops_if_lost = true;
@@ -355,7 +356,7 @@ impl CollectorBuilder {
     }
 }
 
-/// The policy of a program that sets none: every step that `TRAINSCOPE_EVERY` says, or the default.
+/// The policy of a program that sets none: the interval of `TRAINSCOPE_EVERY`, or the default.
 fn default_samples() -> SamplePolicy {
     let every = std::env::var("TRAINSCOPE_EVERY").ok();
     let every = every.and_then(|text| text.trim().parse().ok());

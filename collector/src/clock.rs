@@ -7,8 +7,8 @@ use std::fmt;
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
-/// Tolerated difference from the system's clock: if it is further ahead (after the machine slept) it is followed, if
-/// it is further behind that is reported.
+/// Tolerated difference from the system's clock. If that is further ahead (after the machine slept), it is followed; if
+/// it is further behind, the lag is reported.
 const TOLERANCE_NANOS: i64 = 1_000_000_000;
 
 /// A clock given by the program: seconds since 1970.

@@ -144,7 +144,7 @@ impl Collector {
         self.record(0, Payload::Event(event));
     }
 
-    /// Records a fact of the program. What exceeds the limits of the format is left out.
+    /// Records a fact of the program. Parts above the limits of the format are left out.
     pub fn program(&self, at: impl Into<StepTime>, mut fact: ProgramFact) {
         fact.numbers.truncate(MAX_FIELDS);
         fact.texts.truncate(MAX_FIELDS);
@@ -166,7 +166,7 @@ impl Collector {
         self.record(at, Payload::Program(Box::new(fact)));
     }
 
-    /// Records that the training resumes at this step: readers drop points of earlier files from there on.
+    /// Records that the training resumes at this step: readers drop points of earlier files at this and later steps.
     pub fn session_start(&self, step: i64) {
         self.record(step, Payload::SessionStart);
     }
@@ -255,13 +255,14 @@ impl Collector {
         SpanGuard::new(self.shared(), SpanKind::Other, name)
     }
 
-    /// Starts a time span of a kind. Without one ([`Self::span`]) pages go by the name: `data`, `forward`, `all_reduce`.
+    /// Starts a time span of a kind. Without a kind ([`Self::span`]), pages use the name: `data`, `forward`,
+    /// `all_reduce`.
     #[inline]
     pub fn span_of<'a>(&'a self, name: &'a str, kind: SpanKind) -> SpanGuard<'a> {
         SpanGuard::new(self.shared(), kind, name)
     }
 
-    /// Declares the kind of a lane, for all spans of it that follow. Lanes are threads otherwise.
+    /// Declares the kind of a lane, for all its later spans. Lanes are threads otherwise.
     pub fn lane(&self, name: &str, kind: LaneKind) {
         let shared = self.shared();
         if shared.is_open(1) {
@@ -269,8 +270,7 @@ impl Collector {
         }
     }
 
-    /// Begins an arrow at the innermost span that is open on this thread; [`Self::end_flow`] ends it at that of its
-    /// own thread.
+    /// Begins an arrow at the innermost span that is open on this thread; [`Self::end_flow`] ends it on any thread.
     pub fn flow(&self) -> FlowBegin {
         FlowBegin {
             lane: with_lane(str::to_owned),
@@ -282,7 +282,7 @@ impl Collector {
     pub fn end_flow(&self, begin: FlowBegin) {
         let FlowBegin { lane, nanos } = begin;
         let end_nanos = self.nanos();
-        with_lane(|own| self.ended_flow((&lane, nanos), (own, end_nanos)));
+        with_lane(|end_lane| self.ended_flow((&lane, nanos), (end_lane, end_nanos)));
     }
 
     /// Records an arrow that has ended. Each end is a lane and a time of [`Self::nanos`], and belongs to the innermost
@@ -353,7 +353,7 @@ impl Collector {
         shared.push_record(shared.moment(at), payload);
     }
 
-    /// Counts a record that cannot be encoded: one that the program could not even pass on, for example.
+    /// Counts a record that cannot be encoded: one that the program could not even pass to the collector, for example.
     pub fn count_invalid(&self) {
         let shared = self.shared();
         if shared.is_open(1) {
@@ -361,8 +361,8 @@ impl Collector {
         }
     }
 
-    /// Waits until all records so far are in the file, at most for [`crate::CollectorBuilder::patience`]. Returns `false` on
-    /// timeout.
+    /// Waits until all records so far are in the file, at most for [`crate::CollectorBuilder::patience`]. Returns
+    /// `false` on timeout.
     pub fn flush(&self) -> bool {
         let shared = self.shared();
         shared.is_ours() && shared.queue.flush(shared.patience)
@@ -412,7 +412,7 @@ impl Inner {
         if report.is_closed
             && let Some(thread) = thread.take()
         {
-            // It has caught its panics, so that joining returns nothing of interest.
+            // It has caught its panics, so the result of joining is of no interest.
             drop(thread.join());
         }
         report

@@ -3,7 +3,7 @@
 use trainscope_format::Lineage;
 use trainscope_format::lineage::{DatasetNode, DatasetOperation, LineageValue};
 
-/// The steps of a data pipeline from its source on.
+/// The steps of a data pipeline, starting with its source.
 ///
 /// ```
 /// use trainscope_collector::DatasetPipeline;

@@ -1,4 +1,4 @@
-//! Entries of the queue: scalars and spans as flat entries beside one arena of text, everything else as a payload.
+//! Entries of the queue: scalars and spans as flat entries next to one arena of text, everything else as a payload.
 
 use trainscope_format::encode::Moment;
 use trainscope_format::graph::Graph;
@@ -35,7 +35,7 @@ pub(crate) enum Entry {
         start_nanos: i64,
         duration_nanos: u64,
     },
-    /// Kind of a lane, for all of its spans that follow.
+    /// Kind of a lane, for all its later spans.
     Lane {
         name: Piece,
         kind: LaneKind,
@@ -81,42 +81,46 @@ pub(crate) enum Payload {
 impl Payload {
     /// Approximate memory use in bytes.
     pub(crate) fn len_bytes(&self) -> usize {
-        let own = size_of::<Self>();
-        own + match self {
-            Self::Histogram(tag, histogram) => tag.len() + 24 * histogram.counts.len(),
-            Self::Images(tag, pictures) => {
-                tag.len() + pictures.iter().map(Pixels::len_bytes).sum::<usize>()
-            }
-            Self::Audio(tag, sound) => tag.len() + sound.len_bytes(),
-            Self::Text(tag, text) => tag.len() + text.items.iter().map(String::len).sum::<usize>(),
-            Self::Tensor(tag, _, shape, bytes) => tag.len() + 8 * shape.len() + bytes.len(),
-            // A few hundred bytes in general; larger ones are written only once per run.
-            Self::Hparams(_) | Self::Lineage(_) => 4 << 10,
-            Self::Statistics(tensors) => tensors
-                .iter()
-                .map(|(tag, summary)| tag.len() + len_of_summary(summary))
-                .sum(),
-            Self::Graph(_, graph) => graph.nodes.len() * 512,
-            Self::Landscape(tag, landscape) => {
-                let points = landscape.surface.as_ref();
-                tag.len() + (4 << 10) + points.map_or(0, |own| 8 * own.z.values.len())
-            }
-            Self::Dump(tensors, _) => tensors.iter().map(DumpTensor::len_bytes).sum(),
-            Self::Event(event) => event.len(),
-            Self::SessionStart => 0,
-            Self::Program(fact) => {
-                let numbers = fact.numbers.iter().map(|(name, _)| name.len() + 8);
-                let texts = fact
-                    .texts
+        let fixed = size_of::<Self>();
+        fixed
+            + match self {
+                Self::Histogram(tag, histogram) => tag.len() + 24 * histogram.counts.len(),
+                Self::Images(tag, pictures) => {
+                    tag.len() + pictures.iter().map(Pixels::len_bytes).sum::<usize>()
+                }
+                Self::Audio(tag, sound) => tag.len() + sound.len_bytes(),
+                Self::Text(tag, text) => {
+                    tag.len() + text.items.iter().map(String::len).sum::<usize>()
+                }
+                Self::Tensor(tag, _, shape, bytes) => tag.len() + 8 * shape.len() + bytes.len(),
+                // A few hundred bytes in general; larger ones are written only once per run.
+                Self::Hparams(_) | Self::Lineage(_) => 4 << 10,
+                Self::Statistics(tensors) => tensors
                     .iter()
-                    .map(|(name, text)| name.len() + text.len());
-                let source = fact.source.as_ref();
-                let source = source.map_or(0, |own| own.file.len() + own.excerpt.len());
-                numbers.chain(texts).sum::<usize>() + source + fact.subject.len()
+                    .map(|(tag, summary)| tag.len() + len_of_summary(summary))
+                    .sum(),
+                Self::Graph(_, graph) => graph.nodes.len() * 512,
+                Self::Landscape(tag, landscape) => {
+                    let points = landscape.surface.as_ref();
+                    tag.len() + (4 << 10) + points.map_or(0, |points| 8 * points.z.values.len())
+                }
+                Self::Dump(tensors, _) => tensors.iter().map(DumpTensor::len_bytes).sum(),
+                Self::Event(event) => event.len(),
+                Self::SessionStart => 0,
+                Self::Program(fact) => {
+                    let numbers = fact.numbers.iter().map(|(name, _)| name.len() + 8);
+                    let texts = fact
+                        .texts
+                        .iter()
+                        .map(|(name, text)| name.len() + text.len());
+                    let source = fact.source.as_ref();
+                    let source =
+                        source.map_or(0, |source| source.file.len() + source.excerpt.len());
+                    numbers.chain(texts).sum::<usize>() + source + fact.subject.len()
+                }
+                #[cfg(feature = "live")]
+                Self::Hit(hit) => hit.condition.len() + hit.tag.len() + hit.detail.len(),
             }
-            #[cfg(feature = "live")]
-            Self::Hit(hit) => hit.condition.len() + hit.tag.len() + hit.detail.len(),
-        }
     }
 
     /// Number of records lost with it.
@@ -128,7 +132,7 @@ impl Payload {
     }
 }
 
-/// Exponents take two numbers for each non-empty bucket: some dozens.
+/// Exponents take two numbers for each non-empty bucket: a few dozen.
 fn len_of_summary(summary: &TensorSummary) -> usize {
     let channels = summary
         .channels

@@ -23,7 +23,7 @@ pub(crate) struct Socket {
 
 #[cfg(feature = "live")]
 impl Socket {
-    /// Registers a socket to be closed in forks of this process. Of more than 16 at once, the others stay open there.
+    /// Registers a socket to be closed in forks of this process. Beyond 16 at once, sockets stay open in the forks.
     #[cfg(unix)]
     pub(crate) fn register(socket: &impl std::os::fd::AsRawFd) -> Self {
         let number = socket.as_raw_fd();
@@ -71,8 +71,8 @@ pub(crate) fn watch() {
                         unsafe_code,
                         reason = "a socket of the parent must not live on in the child"
                     )]
-                    // SAFETY: `close` is allowed between fork and exec. The number is that of a registered socket, which
-                    // nothing in the child uses or closes: its owner is a thread that the child does not have.
+                    // SAFETY: `close` is allowed between fork and exec. The number is that of a registered socket,
+                    // which nothing in the child uses or closes: its owner is a thread that the child does not have.
                     unsafe {
                         libc::close(number);
                     }

@@ -23,17 +23,17 @@ use crate::step::StepRecorder;
 
 /// Interval at which a waiting rank runs the check of its caller.
 const INTERRUPT_INTERVAL: Duration = Duration::from_millis(100);
-/// Steps after a value that is not finite in which every tensor is looked at.
+/// Number of steps, after a value that is not finite, in which every tensor is examined.
 const CLOSE_STEPS: i64 = 3;
 
-/// Maximum number of nodes: models have some thousand layers.
+/// Maximum number of nodes: models have a few thousand layers.
 const MAX_NODES: usize = 1 << 16;
 
 impl Collector {
-    /// Passes a gate: judges what was recorded, and waits if a connected server or a person says so. Every wait has a
-    /// limit. While it waits, the server may ask for elements of `tensors`.
+    /// Passes a gate: judges the records so far, and waits if a connected server or a person requests it. Every wait
+    /// has a limit. While it waits, the server may ask for elements of `tensors`.
     ///
-    /// Without a connection and with [`AtHit::Record`] it takes some nanoseconds.
+    /// Without a connection and with [`AtHit::Record`] it takes a few nanoseconds.
     #[inline]
     pub fn gate(&self, step: i64, place: Place, tensors: &dyn TensorSource) -> Flow {
         self.gate_with(step, place, tensors, &mut || false)
@@ -72,8 +72,8 @@ impl Collector {
         self.shared().is_ours() && self.live().is_active()
     }
 
-    /// Address of the server of the live session, also while it does not answer; `None` without one, after it has refused, and
-    /// after the end of the recording.
+    /// Address of the server of the live session, even if it does not answer; `None` without one, after it has refused,
+    /// and after the end of the recording.
     pub fn server(&self) -> Option<String> {
         if !self.shared().is_ours() {
             return None;
@@ -92,17 +92,17 @@ impl Collector {
         }
     }
 
-    /// `true` if it was a hit that has ended the training, `false` if a person has, or it goes on.
+    /// `true` if a hit has ended the training; `false` if a person has, or if it continues.
     pub fn is_stopped_by_hit(&self) -> bool {
         self.live().is_stopped_by_hit.load(Ordering::Relaxed)
     }
 
-    /// `true` if a gate since the last call has seen a hit of the severity that counts, unless [`AtHit::Record`].
+    /// `true` if a gate since the last call has seen a hit of sufficient severity, unless [`AtHit::Record`].
     pub fn takes_hit(&self) -> bool {
         self.live().has_hit.swap(false, Ordering::Relaxed)
     }
 
-    /// `true` after a gate has said that the training has to end.
+    /// `true` after a gate has ended the training.
     pub fn wants_stop(&self) -> bool {
         self.live().stop.load(Ordering::Relaxed)
     }
@@ -138,7 +138,7 @@ impl Collector {
         }
     }
 
-    /// Patterns of the activations that a person wants to look at, for [`matches_pattern`]. A program that asks keeps
+    /// Patterns of the activations that a person wants to see, for [`matches_pattern`]. A program that asks keeps
     /// references to them from the forward pass until the gate, and shows them there.
     pub fn keep_patterns(&self) -> Vec<String> {
         if !self.shared().is_ours() {
@@ -297,7 +297,7 @@ impl<'a> Passage<'a> {
                 continue;
             }
             let Some((deadline, _)) = core.next_deadline() else {
-                // Every wait has a timer; without one nothing may be waited for.
+                // Every wait has a timer; a wait without one is not allowed.
                 live.publish(&core);
                 return Outcome::GoOn;
             };
@@ -400,14 +400,14 @@ impl<'a> Passage<'a> {
     }
 }
 
-/// Tells a person what has become of a wait since `before`.
+/// Prints the outcome of a wait since `before`.
 fn tell(core: &Core, before: &Phase, hit: Option<&FirstHit>) {
     let machine = &core.machine;
     let line = match (before, &machine.phase) {
         (Phase::Held(_), Phase::LostHeld(_)) => {
             terminal::is_lost(machine.limits.grace, machine.settings.stops_if_lost)
         }
-        // The server is back, or is there for the first time.
+        // The server is back, or has connected for the first time.
         (Phase::LostHeld(_), Phase::Held(_)) => return,
         (_, Phase::Held(hold) | Phase::LostHeld(hold)) => {
             let rest = core.rest_of_hold().unwrap_or_default();

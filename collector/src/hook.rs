@@ -31,7 +31,7 @@ pub trait TrainingHook {
 /// A completed step.
 #[derive(Clone, Copy)]
 pub struct StepContext<'a> {
-    /// Number of the step, from 0 on, counted across epochs.
+    /// Number of the step, starting at 0, counted across epochs.
     pub step: i64,
     /// The loss and other scalars.
     pub scalars: &'a [(&'a str, f64)],
@@ -42,7 +42,7 @@ pub struct StepContext<'a> {
 /// A completed epoch.
 #[derive(Clone, Copy, Debug)]
 pub struct EpochContext<'a> {
-    /// Number of the epoch, from 0 on.
+    /// Number of the epoch, starting at 0.
     pub epoch: u64,
     /// Number of its last step.
     pub last_step: i64,
@@ -92,7 +92,7 @@ impl TrainingHook for Collector {
         recorder.scalars(step.scalars);
         step.tensors.show(&mut recorder);
         drop(recorder);
-        // The hook keeps the answer: `wants_stop` has it.
+        // The collector keeps the answer for `wants_stop`.
         #[cfg(feature = "live")]
         let _flow = self.gate(
             step.step,

@@ -14,7 +14,7 @@ use crate::collector::Collector;
 
 pub use plane::{Normalisation, Plane};
 
-/// Maximum number of snapshots: the matrix of their products takes the square of it in numbers.
+/// Maximum number of snapshots: the matrix of their products has the square of this number of values.
 pub const MAX_SNAPSHOTS: usize = 1_024;
 /// Room around the path, as a share of its longer side; `MindSpore` leaves as much.
 const MARGIN: f64 = 0.2;
@@ -107,7 +107,7 @@ pub enum PlaneError {
 /// Grid of a landscape, and the data of its losses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LandscapeGrid {
-    /// Points along each axis, 2 to 1,024. The loss is evaluated at the square of it.
+    /// Points along each axis, 2 to 1,024. The loss is evaluated at `size²` points.
     pub size: usize,
     /// Number of samples over which each loss is a mean; 0 if it is not known.
     pub samples: u64,
@@ -117,8 +117,8 @@ impl Plane {
     /// Evaluates a loss over a grid of the plane and at the saved weights, and records the surface, the path and the
     /// origin of the plane, at the step of the last snapshot.
     ///
-    /// `loss` gets the parameters in the order of the snapshot, and is called `size² + m` times for `m` snapshots, on this
-    /// thread. NaN and infinite losses are recorded. Memory: one more copy of the weights.
+    /// `loss` gets the parameters in the order of the snapshot, and is called `size² + m` times for `m` snapshots, on
+    /// this thread. NaN and infinite losses are recorded. Memory: one more copy of the weights.
     ///
     /// # Errors
     /// [`PlaneError::Size`].
@@ -203,8 +203,8 @@ impl Plane {
         })
     }
 
-    /// Lower left corner and side of the square that is recorded: the path and the origin with a margin, or what
-    /// [`Self::reach`] says.
+    /// Lower left corner and side of the recorded square: the path and the origin with a margin, or the square of
+    /// [`Self::reach`].
     fn extent(&self) -> ((f64, f64), f64) {
         if let Some(reach) = self.own_reach() {
             return ((-reach, -reach), 2.0 * reach);

@@ -1,7 +1,7 @@
 //! Live sessions: a training is judged while it runs, and may wait at gates until a person lets it go on.
 //!
-//! Without a connection and with [`AtHit::Record`] there is no thread, no socket and no judgement; the writing thread looks
-//! for an attach file once a second.
+//! Without a connection and with [`AtHit::Record`] there is no thread, no socket and no judgement; the writing thread
+//! looks for an attach file once a second.
 
 mod attach;
 mod connection;

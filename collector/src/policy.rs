@@ -200,7 +200,8 @@ macro_rules! selects {
                 self
             }
 
-            /// Restricts to tensors whose name matches this pattern or an earlier one: `*` is any text, `?` one character.
+            /// Restricts to tensors whose name matches this pattern or an earlier one: `*` is any text, `?` one
+            /// character.
             #[must_use]
             pub fn matching(mut self, pattern: &str) -> Self {
                 self.selection.names.push(WildMatch::new(pattern));

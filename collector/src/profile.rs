@@ -5,8 +5,8 @@ use std::collections::HashMap;
 use trainscope_format::encode::Moment;
 use trainscope_format::profile::{Counter, LaneKind, Profile, Span, SpanFlow, SpanKind};
 
-/// Maximum number of spans and counters in one record: some hundred kilobytes of memory for readers.
-const MOST: usize = 4_096;
+/// Maximum number of spans and counters in one record: a few hundred kilobytes of memory for readers.
+const MAX: usize = 4_096;
 
 /// Spans and counters for the next record.
 #[derive(Debug, Default)]
@@ -62,8 +62,8 @@ impl Profiler {
     pub(crate) fn lane(&mut self, name: &str, kind: LaneKind) {
         self.lane_kinds.insert(name.to_owned(), kind);
         let number = self.lanes.get(name).map(|number| *number as usize);
-        if let Some(own) = number.and_then(|number| self.profile.lane_kinds.get_mut(number)) {
-            *own = kind;
+        if let Some(known) = number.and_then(|number| self.profile.lane_kinds.get_mut(number)) {
+            *known = kind;
         }
     }
 
@@ -86,7 +86,7 @@ impl Profiler {
 
     pub(crate) fn is_full(&self) -> bool {
         let profile = &self.profile;
-        profile.spans.len() + profile.counters.len() + profile.flows.len() >= MOST
+        profile.spans.len() + profile.counters.len() + profile.flows.len() >= MAX
     }
 
     /// Takes the collected spans, counters and flows, if any, with their first step and last time.

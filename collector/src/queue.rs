@@ -103,7 +103,7 @@ impl Queue {
 
     #[inline]
     fn lock(&self) -> MutexGuard<'_, State> {
-        // Nothing panics while it is held; and if it did, each field is consistent by itself.
+        // No code panics while it is held; even then, each field is consistent alone.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 

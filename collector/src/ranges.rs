@@ -10,8 +10,8 @@ use trainscope_format::tensor::FiniteStats;
 /// Margin of a new range beyond minimum and maximum, as a share of half their distance.
 const MARGIN: f64 = 0.2;
 
-/// Least share of a range that the elements must cover.
-const LEAST_FILLED: f64 = 0.4;
+/// Minimum share of a range that the elements must cover.
+const MIN_FILLED: f64 = 0.4;
 
 /// Ranges by name of the tensor.
 #[derive(Debug, Default)]
@@ -36,7 +36,7 @@ pub(crate) fn fits((low, high): (f64, f64), finite: &FiniteStats) -> bool {
     // Halves: the distances may exceed an `f64`.
     low <= finite.min
         && finite.max <= high
-        && finite.max / 2.0 - finite.min / 2.0 >= LEAST_FILLED * (high / 2.0 - low / 2.0)
+        && finite.max / 2.0 - finite.min / 2.0 >= MIN_FILLED * (high / 2.0 - low / 2.0)
 }
 
 /// A range with some margin.

@@ -98,7 +98,7 @@ pub(crate) fn look(
     let dtype = view.dtype();
     let range = memory.ranges.get(name).filter(|_| policy.histograms);
     let before = policy.change.and_then(|_| memory.snapshots.take(name));
-    // With another type or length it is another tensor.
+    // With a different type or length it is another tensor.
     let comparable = before
         .as_ref()
         .filter(|before| before.dtype == dtype && before.bytes.len() == bytes.len());

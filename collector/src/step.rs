@@ -11,7 +11,8 @@ use crate::entry::Payload;
 use crate::statistics;
 use crate::tensor::TensorView;
 
-/// Most tensors in one record, some megabytes: a step with more, or one that does not end, becomes several records.
+/// Maximum number of tensors in one record, a few megabytes: a step with more, or one that does not end, becomes
+/// several records.
 const MAX_TENSORS: usize = 4_096;
 
 /// Records a step; [`Collector::step`] creates one. Its tensors are written when it is dropped.
@@ -26,7 +27,7 @@ pub struct StepRecorder {
     trigger: Option<String>,
     /// `true` if this step may have a dump; `None` before it was counted.
     may_dump: Option<bool>,
-    /// `true` to compute statistics of all tensors whatever the policy of steps says.
+    /// `true` to compute statistics of all tensors regardless of the policy of steps.
     is_close: bool,
     #[cfg(feature = "live")]
     probe: Option<crate::live::probe::Probe>,
@@ -66,9 +67,9 @@ impl StepRecorder {
     /// A recorder of statistics of all tensors of a step.
     #[cfg(feature = "live")]
     pub(crate) fn closely(collector: &Collector, step: i64) -> Self {
-        let mut own = Self::new(collector, collector.shared().moment(step), None);
-        own.is_close = true;
-        own
+        let mut recorder = Self::new(collector, collector.shared().moment(step), None);
+        recorder.is_close = true;
+        recorder
     }
 
     /// A recorder that records nothing and shows all tensors to a probe.
@@ -78,9 +79,9 @@ impl StepRecorder {
         step: i64,
         probe: crate::live::probe::Probe,
     ) -> Self {
-        let mut own = Self::new(collector, collector.shared().moment(step), None);
-        own.probe = Some(probe);
-        own
+        let mut recorder = Self::new(collector, collector.shared().moment(step), None);
+        recorder.probe = Some(probe);
+        recorder
     }
 
     #[cfg(feature = "live")]
@@ -126,8 +127,8 @@ impl StepRecorder {
         policy.wants(self.at.step, name) || (self.trigger.is_some() && policy.has_name(name))
     }
 
-    /// Records a tensor according to the policies. Names are tags: each tensor of a run, including gradients, needs
-    /// its own.
+    /// Records a tensor according to the policies. Names are tags: each tensor of a run, including gradients, needs a
+    /// unique one.
     pub fn tensor(&mut self, name: &str, role: Role, view: TensorView<'_>) {
         #[cfg(feature = "live")]
         if let Some(probe) = &mut self.probe {
@@ -140,9 +141,9 @@ impl StepRecorder {
         }
     }
 
-    /// Records the statistics of a tensor at this step whatever the policy of steps says, each value multiplied by
-    /// `scale`; a dump by its policy, with the values as they are. Statistics are exact if `scale` is a power of two,
-    /// and have no exponents otherwise.
+    /// Records the statistics of a tensor at this step regardless of the policy of steps, with each value multiplied by
+    /// `scale`. A dump follows its policy, with unscaled values. Statistics are exact if `scale` is a power of two, and
+    /// have no exponents otherwise.
     pub fn scaled_tensor(&mut self, name: &str, role: Role, view: TensorView<'_>, scale: f64) {
         #[cfg(feature = "live")]
         if let Some(probe) = &mut self.probe {
@@ -152,7 +153,7 @@ impl StepRecorder {
         self.record(name, role, view, Some(scale));
     }
 
-    /// Notes that a tensor was changed in place since it was made: at a gate its elements cannot be looked at any more.
+    /// Notes that a tensor was changed in place since it was made: at a gate its elements cannot be read any more.
     #[cfg(feature = "live")]
     pub fn changed(&mut self, name: &str) {
         if let Some(probe) = &mut self.probe {

@@ -36,7 +36,7 @@ elements!(
 );
 
 /// Maximum memory for gathering the elements of a strided view.
-const MOST_GATHERED_BYTES: usize = 1 << 30;
+const MAX_GATHERED_BYTES: usize = 1 << 30;
 
 impl<'a> TensorView<'a> {
     /// Contiguous elements in row-major order. An empty shape is a single number; if the sizes do not match the number
@@ -125,7 +125,7 @@ impl<'a> TensorView<'a> {
             .iter()
             .try_fold(1_usize, |len, &axis| len.checked_mul(axis));
         let len_bytes = len.and_then(|len| len.checked_mul(self.dtype.size_bytes()));
-        let is_small = len_bytes.is_some_and(|len| len <= MOST_GATHERED_BYTES);
+        let is_small = len_bytes.is_some_and(|len| len <= MAX_GATHERED_BYTES);
         self.shape.contains(&0) || is_small || !self.has_gaps()
     }
 
@@ -165,7 +165,7 @@ impl<'a> TensorView<'a> {
     }
 
     fn gather(&self, strides: &[usize], len_bytes: usize) -> Option<Vec<u8>> {
-        if len_bytes > MOST_GATHERED_BYTES {
+        if len_bytes > MAX_GATHERED_BYTES {
             return None;
         }
         let size = self.dtype.size_bytes();

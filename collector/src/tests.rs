@@ -133,7 +133,7 @@ fn memory_is_bounded_while_the_disk_is_stuck() {
     assert!(!report.is_closed && !report.is_complete());
     let begun = Instant::now();
     drop(collector);
-    assert!(begun.elapsed() < Duration::from_secs(30), "not for ever");
+    assert!(begun.elapsed() < Duration::from_secs(30), "not forever");
 }
 
 #[test]

@@ -29,9 +29,9 @@ fn a_fork_neither_writes_nor_hangs() {
         let report = collector.finish();
         if !collector.flush() && report.lost.forked >= 2_000 {
             // A collector started here works.
-            if let Ok(own) = Collector::builder(folder.path().join("child")).start() {
-                own.scalar("loss", 0, 1.0);
-                if own.finish().is_complete() {
+            if let Ok(child) = Collector::builder(folder.path().join("child")).start() {
+                child.scalar("loss", 0, 1.0);
+                if child.finish().is_complete() {
                     drop(collector);
                     code = 0;
                 }

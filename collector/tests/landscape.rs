@@ -53,10 +53,10 @@ fn principal_directions_are_those_of_the_path() {
     assert!(variance[0] + variance[1] < 1.0);
     // Distances in the plane are those of the weights, but for the third direction.
     let truth = [(-8.0, 1.0), (-5.0, -1.5), (-2.0, 1.0), (0.0_f64, 0.0_f64)];
-    for (own, truth) in plane.path().iter().zip(truth) {
+    for (point, truth) in plane.path().iter().zip(truth) {
         assert!(
-            (own.0.hypot(own.1) - truth.0.hypot(truth.1)).abs() < 0.02,
-            "{own:?} {truth:?}"
+            (point.0.hypot(point.1) - truth.0.hypot(truth.1)).abs() < 0.02,
+            "{point:?} {truth:?}"
         );
     }
     assert!(plane.path()[0].0 < -7.0, "the training comes from the left");
@@ -117,12 +117,12 @@ fn random_directions_have_the_length_of_each_filter() {
             .sqrt()
     };
     for filter in [0..3, 3..6] {
-        let own: Vec<f32> = filter
+        let difference: Vec<f32> = filter
             .clone()
             .map(|at| right[0][at] - origin[0][at])
             .collect();
         let wanted = length(&origin[0][filter]);
-        assert!((length(&own) - wanted).abs() < 1e-5 * wanted);
+        assert!((length(&difference) - wanted).abs() < 1e-5 * wanted);
     }
     assert_eq!(origin[1], right[1], "a bias is not varied");
     let again = Plane::random(&last, 7).unwrap();
@@ -137,9 +137,9 @@ fn orthonormal_random_directions_are_at_right_angles() {
         .unwrap()
         .reach(2.0);
     let origin = at(&plane, 4);
-    let from_origin = |own: Vec<Vec<f32>>| -> Vec<f32> {
-        let pairs = own.into_iter().flatten().zip(origin.iter().flatten());
-        pairs.map(|(own, origin)| own - origin).collect()
+    let from_origin = |weights: Vec<Vec<f32>>| -> Vec<f32> {
+        let pairs = weights.into_iter().flatten().zip(origin.iter().flatten());
+        pairs.map(|(weight, origin)| weight - origin).collect()
     };
     let (right, up) = (from_origin(at(&plane, 5)), from_origin(at(&plane, 7)));
     let product = |one: &[f32], other: &[f32]| -> f64 {

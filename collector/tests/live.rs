@@ -1,4 +1,4 @@
-//! Live sessions against a scripted server: gates, holds, limits, losses, and nothing of it without a connection.
+//! Live sessions against a scripted server: gates, holds, limits, losses, and none of these without a connection.
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
@@ -192,7 +192,7 @@ fn nan_is_held_before_the_update() {
     assert!(
         weights
             .chunks_exact(4)
-            .all(|own| f32::from_le_bytes(own.try_into().unwrap()).is_finite())
+            .all(|bytes| f32::from_le_bytes(bytes.try_into().unwrap()).is_finite())
     );
     peer.stop();
     let (weights, last) = training.end();
@@ -222,7 +222,11 @@ fn a_hit_stops_a_training_that_is_not_connected() {
     let (_, last) = train(settings, 60, Duration::ZERO, Some(17)).end();
     assert_eq!(last, 59, "nothing can answer, so it goes on");
     let hits = bodies(&paused).into_iter();
-    assert!(hits.filter(|own| matches!(own.1, Body::Hit(_))).count() > 0);
+    assert!(
+        hits.filter(|record| matches!(record.1, Body::Hit(_)))
+            .count()
+            > 0
+    );
 }
 
 /// Names of the threads of this process.
@@ -238,10 +242,10 @@ fn threads() -> Vec<String> {
 
 #[test]
 fn without_a_connection_nothing_is_different() {
-    // In a process of its own: threads of other tests have connections.
+    // In a separate process: threads of other tests have connections.
     if std::env::var_os("TRAINSCOPE_TEST_ALONE").is_none() {
-        let own = std::env::current_exe().unwrap();
-        let done = std::process::Command::new(own)
+        let program = std::env::current_exe().unwrap();
+        let done = std::process::Command::new(program)
             .args([
                 "--exact",
                 "without_a_connection_nothing_is_different",

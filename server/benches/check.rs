@@ -1,10 +1,10 @@
-//! Benchmark of `trainscope check` on dumps, beside reading and summing the same files on one core.
+//! Benchmark of `trainscope check` on dumps, compared with reading and summing the same files on one core.
 //!
 //! `cargo bench -p trainscope --bench check -- --gigabytes 10 --rounds 5 --peer python3`; without flags it takes a
-//! second, so that it runs under test. The files are in the page cache, tensors of 100 kB in a file each and, beside
-//! them, all tensors of a step in one file (on the disk three times the given size). Each round measures everything
-//! once, and the result is the median of the ratios within a round, in processor time on one core: other load of a
-//! busy machine affects neither side.
+//! second and also runs under test. The files are in the page cache: tensors of 100 kB in a file each, and all tensors
+//! of a step in one file (on disk three times the given size). Each round measures everything once. The result is the
+//! median of the ratios within a round, in processor time on one core: other load on a busy machine affects neither
+//! side.
 
 #![expect(
     clippy::print_stdout,
@@ -83,7 +83,7 @@ struct Measurements {
     name: String,
     /// Bytes per second.
     speeds: Vec<f64>,
-    /// Processor time of reading and summing in the same round, divided by its own.
+    /// Processor time of reading and summing in the same round, divided by that of the check.
     ratios: Vec<f64>,
 }
 
@@ -281,7 +281,7 @@ fn peak_bytes(tree: &Path, threads: usize, rules: Option<&PathBuf>) -> f64 {
     peak
 }
 
-/// The same figures as the recommended rules need, computed by `NumPy`.
+/// The figures that the recommended rules need, computed by `NumPy`.
 fn numpy(python: &str, tree: &Path) -> Timing {
     const SCRIPT: &str = "
 import sys, pathlib, numpy as np

@@ -1,8 +1,8 @@
 //! Benchmark of findings: judging a run again, notifying of a new hit, and answering queries over a hundred thousand
-//! of them.
+//! hits.
 //!
-//! `cargo bench -p trainscope --bench findings -- --full`; without the flag it takes seconds, so that it runs under
-//! test. `--write DIR` leaves a run of a hundred thousand hits for inspection.
+//! `cargo bench -p trainscope --bench findings -- --full`; without the flag it takes seconds and also runs under test.
+//! `--write DIR` leaves a run of a hundred thousand hits for inspection.
 
 #![expect(
     clippy::print_stdout,
@@ -24,7 +24,7 @@ use trainscope_format::{Role, TensorSummary};
 #[path = "support/server.rs"]
 mod server;
 
-/// Watchpoints that make every NaN a hit of its own.
+/// Watchpoints that report every NaN as a separate hit.
 const EVERY_NAN: &str = "[[watchpoint]]\ncondition = \"tensor_overflow\"\n";
 
 fn main() {
@@ -60,8 +60,8 @@ fn main() {
             tensors * steps
         );
 
-        let own = base.join("live");
-        let mut live = writer(&own);
+        let run_dir = base.join("live");
+        let mut live = writer(&run_dir);
         for step in 0..100 {
             let (one, at) = (summary(step, false), moment(step));
             live.statistics(at, &[("fc1.weight", &one)])

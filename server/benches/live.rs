@@ -1,5 +1,6 @@
-//! Benchmark of live sessions on loopback: a gate of 1, 8 and 64 ranks together, beside a bare ping-pong over TCP with
-//! messages of the same size; a hit until the session waits, a command until the training goes on, and a slice.
+//! Benchmark of live sessions on loopback: a gate of 1, 8 and 64 ranks together, compared with a bare ping-pong over
+//! TCP with messages of the same size; a hit until the session waits, a command until the training goes on, and a
+//! slice.
 
 #![expect(
     clippy::unwrap_used,
@@ -68,11 +69,11 @@ fn gates(server: &Server, folder: &Path, ranks: u32, count: usize) -> Vec<Durati
         .map(|thread| thread.join().unwrap())
         .collect();
     // The first gates were not asked about, and the last one was a hold.
-    let own = all.swap_remove(0);
-    own[own.len() - count..own.len() - 1].to_vec()
+    let times = all.swap_remove(0);
+    times[times.len() - count..times.len() - 1].to_vec()
 }
 
-/// Durations of exchanges of messages of the same size without anything else.
+/// Durations of bare exchanges of messages of the same size.
 fn ping_pong(count: usize) -> Vec<Duration> {
     let at = Gate::new(1_000, Place::AfterStep);
     let report = GateReport {

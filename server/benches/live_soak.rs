@@ -27,13 +27,13 @@ mod sessions;
 
 /// Ticks of `/proc/PID/stat` in a second, which is the same on all Linux systems.
 const TICKS_A_SECOND: f64 = 100.0;
-/// Number of hits whose way to the server is measured.
+/// Number of hits whose delay until the server is measured.
 const HITS: usize = 20;
 
-/// A training with a gate each millisecond, whose gradient is NaN from a step on.
+/// A training with a gate every millisecond, with a NaN gradient since step `nan_at`.
 fn train(server: &Server, folder: &Path, nan_at: i64) -> (JoinHandle<()>, Arc<AtomicI64>) {
     let (address, folder) = (server.address.clone(), folder.to_path_buf());
-    // Microseconds since the start of the hit, for the thread that waits for it.
+    // Time of the hit in microseconds since the start, for the thread that waits for it.
     let hit_at = Arc::new(AtomicI64::new(0));
     let noted = Arc::clone(&hit_at);
     let thread = thread::spawn(move || {
@@ -60,7 +60,7 @@ fn train(server: &Server, folder: &Path, nan_at: i64) -> (JoinHandle<()>, Arc<At
     (thread, hit_at)
 }
 
-/// Microseconds of a clock of the whole process.
+/// Microseconds since the first call in this process.
 fn micros() -> i64 {
     static BEGAN: std::sync::OnceLock<Instant> = std::sync::OnceLock::new();
     let elapsed = BEGAN.get_or_init(Instant::now).elapsed();

@@ -1,7 +1,7 @@
 //! Benchmark of slices of a tensor of gigabytes: time, and bytes read from the file.
 //!
-//! `cargo bench -p trainscope --bench tensors -- --gigabytes 4`; without the argument the tensor is small, so that it
-//! runs under test. The file is sparse: it takes no room, and nearly all elements are 0.
+//! `cargo bench -p trainscope --bench tensors -- --gigabytes 4`; without the argument the tensor is small, for runs
+//! under test. The file is sparse: it takes no room, and nearly all elements are 0.
 
 #![expect(
     clippy::print_stdout,

@@ -1,7 +1,7 @@
 //! Notifications about new hits while the server runs: a command or a webhook.
 //!
-//! The input is every judgement; hits from before the server started, or from a change of the watchpoints, are not
-//! new. Two threads send the notifications, so that neither a slow command nor a silent URL delays judging.
+//! The input is every judgement; hits from before the server started, or from a change of the watchpoints, are not new.
+//! Two threads send the notifications: neither a slow command nor a silent URL delays judging.
 
 use std::collections::BTreeMap;
 use std::hash::{Hash as _, Hasher as _};
@@ -78,7 +78,7 @@ impl Alarms {
         }))
     }
 
-    /// Queues notifications for the new hits of a judgement. `session` is the id of the one that records the run.
+    /// Queues notifications for the new hits of a judgement. `session` is the id of the session that records the run.
     pub(crate) fn see(&mut self, judged: &NewJudgement<'_>, session: Option<&str>) {
         let known = self.known.entry(judged.run.to_owned()).or_default();
         let is_silent = judged.is_from_before || judged.is_watched_otherwise;

@@ -108,6 +108,7 @@ impl From<io::Error> for CommandError {
 
 /// Runs the program with the arguments of this process.
 pub fn main() -> ExitCode {
+    crate::allocator::return_large_blocks();
     let result = match Cli::try_parse() {
         Ok(cli) => {
             set_color(cli.color);
@@ -128,7 +129,7 @@ pub fn main() -> ExitCode {
                 Command::Stop(flags) => stop::run(&flags),
             }
         }
-        // Help and version go to stdout and are no errors.
+        // Help and version go to stdout and are not errors.
         Err(error) => {
             let status = if error.use_stderr() { 2 } else { 0 };
             error.print().map(|()| status).map_err(CommandError::Output)
@@ -171,7 +172,7 @@ fn start_log() {
     let filter = ["TRAINSCOPE_LOG", "RUST_LOG"]
         .iter()
         .find_map(|name| std::env::var(name).ok().filter(|value| !value.is_empty()))
-        // Letters from another font are no reason to warn.
+        // `usvg` warns about letters from a fallback font, which are harmless.
         .unwrap_or_else(|| "warn,usvg=error".to_owned());
     tracing_subscriber::fmt()
         .with_env_filter(tracing_subscriber::EnvFilter::builder().parse_lossy(filter))

@@ -1,4 +1,4 @@
-//! Colours of runs on the pages: assigned once and kept, whatever runs come or go, for all users.
+//! Colours of runs on the pages: assigned once and kept for all users, even as runs come and go.
 //!
 //! They are stored in the cache folder, separate from the index, so that a rebuilt index does not change colours. If
 //! the file cannot be written, colours last as long as the server.
@@ -56,7 +56,7 @@ impl Colours {
 }
 
 /// Assigns colours to new runs; returns true if there were any. Within a folder, unused looks and then unused hues are
-/// preferred; after that plain looks, rarely used ones, and the run's own hue.
+/// preferred; after that plain looks, rarely used ones, and the hue from the run's name.
 fn assign<'a>(known: &mut ColourTable, runs: impl Iterator<Item = &'a str> + Clone) -> bool {
     let mut everywhere = [0_u32; LOOKS];
     let mut folders: HashMap<&str, [u32; LOOKS]> = HashMap::new();
@@ -78,7 +78,7 @@ fn assign<'a>(known: &mut ColourTable, runs: impl Iterator<Item = &'a str> + Clo
             let of_hue = folder[look % PLAIN] + folder[look % PLAIN + PLAIN];
             (folder[*look], of_hue, *look >= PLAIN, everywhere[*look])
         };
-        // The first of equal ones: the run's own hue, unless something speaks against it.
+        // Of equal looks the first: the hue from the run's name, unless another one is preferred.
         let look = looks.min_by_key(rank).unwrap_or(home);
         everywhere[look] += 1;
         folder[look] += 1;

@@ -1,8 +1,8 @@
 //! Comparison of runs: one implementation for the command, the API and the report.
 //!
 //! Event files come from the index, so they are read once for all runs. Elements of tensors are read for steps and
-//! tensors in view, or where the first parting needs them, and each difference is kept by the fingerprint of its
-//! files: another tolerance reads nothing anew.
+//! tensors in view, or where the first parting needs them, and each difference is kept by the fingerprint of its files:
+//! another tolerance reads nothing again.
 
 mod alignment;
 mod cells;
@@ -46,7 +46,6 @@ pub(crate) struct Side<'a> {
     pub(crate) row: &'a Row,
 }
 
-/// Options of a comparison.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Options {
     /// Largest relative difference that counts as equal.
@@ -82,8 +81,8 @@ pub(crate) fn compare(
     effort: &Effort,
     display: &dyn Fn(&str) -> String,
 ) -> Result<AgainstBase, Failure> {
-    let [own, theirs] = [known.recorded(base)?, known.recorded(other)?];
-    let pair = pair::Pair::new([base, other], [&own, &theirs], options)?;
+    let [ours, theirs] = [known.recorded(base)?, known.recorded(other)?];
+    let pair = pair::Pair::new([base, other], [&ours, &theirs], options)?;
     let state = known.state(&pair);
     let mut state = state.lock();
     state.scalars.update(&pair)?;

@@ -1,4 +1,4 @@
-//! One walk over folders: the runs they hold, the files of each run, and what their names say of rank, step and tensor.
+//! One walk over folders: the runs they hold, the files of each run, and the rank, step and tensor in their names.
 
 pub(crate) mod base;
 mod evaluations;

@@ -1,8 +1,8 @@
 //! Files that other programs write, opened without ever waiting.
 //!
 //! Everything recorded is opened here. A named pipe would block its reader until a writer comes, and a device may have
-//! no end, so only regular files are read. The type is that of the descriptor that was opened: nothing that takes the
-//! place of a file between a look and the opening gets through.
+//! no end, so only regular files are read. The type is checked on the open descriptor: a file cannot be replaced
+//! between check and open.
 
 use std::fs::{File, FileType, OpenOptions};
 use std::io::{self, BufRead as _, Read as _, Seek as _};
@@ -14,7 +14,7 @@ use trainscope_format::formats::trace_json::{is_trace_json, is_undecided};
 
 /// Number of bytes at the front of a file, unpacked, for format detection.
 const HEAD_BYTES: u64 = 4096;
-/// Of a JSON object whose first keys do not say what it is.
+/// The same for a JSON object whose first keys do not identify it.
 const LONG_HEAD_BYTES: u64 = 256 << 10;
 
 /// Opens a regular file for reading. Pipes, sockets, devices and folders are errors.
@@ -50,11 +50,11 @@ pub(crate) fn read_text(path: &Path, max_bytes: u64) -> io::Result<String> {
     String::from_utf8(read(path, max_bytes)?).map_err(invalid)
 }
 
-/// Reads a file below a folder if its real place is in the folder, too: a link out of it could show any file of this
+/// Reads a file below a folder, if its real path is in the folder, too: a link out of it could expose any file of this
 /// machine.
 pub(crate) fn read_inside(folder: &Path, path: &str, max_bytes: u64) -> io::Result<Vec<u8>> {
     let place = folder.join(path);
-    // Most runs have few of the files, and finding real places costs many system calls.
+    // Most runs lack most of the files, and resolving real paths costs many system calls.
     place.symlink_metadata()?;
     let (folder, place) = (folder.canonicalize()?, place.canonicalize()?);
     if !place.starts_with(&folder) {
@@ -134,11 +134,12 @@ pub(crate) fn buffer(len_bytes: u64) -> io::Result<Vec<u8>> {
     Ok(buffer)
 }
 
-/// The first entries of a folder, in no order: their names, and `true` for folders. Empty if it cannot be listed.
+/// The first entries of a folder, in no particular order: their names, and `true` for folders. Empty if it cannot be
+/// listed.
 pub(crate) fn entries(folder: &Path, most: usize) -> Vec<(String, bool)> {
     let entries = std::fs::read_dir(folder).into_iter().flatten().take(most);
     let named = entries.flatten().map(|entry| {
-        let is_folder = entry.file_type().is_ok_and(|own| own.is_dir());
+        let is_folder = entry.file_type().is_ok_and(|kind| kind.is_dir());
         (entry.file_name().to_string_lossy().into_owned(), is_folder)
     });
     named.collect()

@@ -1,6 +1,6 @@
-//! The routes: the API over the index, the page beside it, and the guard of both.
+//! The routes: the API over the index, the page, and the guard of both.
 //!
-//! Handlers only read. Every answer passes `guard`, so that all have the headers that keep it on this origin.
+//! Handlers only read. Every answer passes `guard`, which adds the headers that keep it on this origin.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -68,9 +68,9 @@ pub struct Parts {
     pub index: Index,
     /// Findings of each run.
     pub judgements: Judgements,
-    /// Profiles that are looked at.
+    /// Cached profiles.
     pub profiles: crate::profiles::Profiles,
-    /// Graphs that are looked at.
+    /// Cached graphs.
     pub graphs: crate::queries::Graphs,
     /// Colours of the runs.
     pub colours: crate::colours::Colours,
@@ -78,7 +78,7 @@ pub struct Parts {
     pub tables: crate::table::Tables,
     /// Notes of users.
     pub notebooks: Notebooks,
-    /// Comparisons that are looked at.
+    /// Cached comparisons.
     pub comparisons: crate::comparison::Comparisons,
     /// Connected trainings.
     pub sessions: crate::session::Sessions,
@@ -188,7 +188,7 @@ impl Drop for Cancellation {
     }
 }
 
-/// The same for work that looks at a flag: it becomes true when the client is gone.
+/// Like [`blocking`], for work that polls a flag: it becomes true when the client is gone.
 async fn cancellable<T: Send + 'static>(
     work: impl FnOnce(&Arc<AtomicBool>) -> Result<T, error::Failure> + Send + 'static,
 ) -> Result<T, error::Failure> {

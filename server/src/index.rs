@@ -99,7 +99,7 @@ pub enum ReadError {
         /// Rank.
         rank: u32,
     },
-    /// No such blob, or not any more.
+    /// No such blob, or no longer.
     #[error("no blob has the id `{0}`; ask for the records again")]
     UnknownBlob(String),
     /// A source file cannot be read at the indexed location.
@@ -111,7 +111,7 @@ pub enum ReadError {
         reason: String,
     },
     /// Stored data cannot be read back.
-    #[error("the index cannot be read: {0}; it is made anew from the files")]
+    #[error("the index cannot be read: {0}; it is rebuilt from the files")]
     Storage(String),
     /// Data cannot be stored.
     #[error("the index cannot be written: {0}")]
@@ -284,7 +284,7 @@ impl Index {
         let note = match opened {
             Opening::AsLeft | Opening::New => None,
             Opening::Rebuilt => Some(
-                "The index was of another version or not whole, and is made anew from the files. Nothing is lost."
+                "The index was of another version or not whole, and is rebuilt from the files. Nothing is lost."
                     .to_owned(),
             ),
             Opening::Temporary(reason) => Some(format!(
@@ -353,13 +353,12 @@ impl Index {
         self.0.sealed_bytes.store(0, Ordering::Release);
         match self.0.store.clear() {
             Ok(()) => self.0.notices.add_message(
-                "The index was damaged and is made anew from the files. Nothing is lost."
-                    .to_owned(),
+                "The index was damaged and is rebuilt from the files. Nothing is lost.".to_owned(),
             ),
             Err(e) => self
                 .0
                 .notices
-                .add_message(format!("The index is damaged and cannot be made anew: {e}")),
+                .add_message(format!("The index is damaged and cannot be rebuilt: {e}")),
         }
     }
 
@@ -434,8 +433,8 @@ impl Index {
         )
     }
 
-    /// Makes published data durable, with their offsets; returns the number of sources written. After the first failure nothing is
-    /// written: data stays in memory, and the error is the same each time.
+    /// Makes published data durable, with their offsets; returns the number of sources written. After the first failure
+    /// nothing is written: data stays in memory, and the error is the same each time.
     pub(crate) fn commit(&self) -> Result<usize, ReadError> {
         self.0.sealed_bytes.store(0, Ordering::Relaxed);
         self.0.store.check_open()?;
@@ -505,12 +504,12 @@ impl Index {
             let steps = sources
                 .iter()
                 .filter_map(|source| source.with_state(|state| state.last_step));
-            let tags = touched.iter().flat_map(|own| &own.tags);
+            let tags = touched.iter().flat_map(|part| &part.tags);
             runs.push(RunChange {
                 run: run.to_string(),
                 last_step: steps.max(),
                 tags: tags.map(ToString::to_string).collect(),
-                tags_changed: touched.iter().any(|own| own.new_tags),
+                tags_changed: touched.iter().any(|part| part.new_tags),
             });
         }
         if runs.is_empty() && !runs_changed {

@@ -27,7 +27,7 @@ use worker::{Outcome, Worker};
 const COMMIT_BYTES: usize = 32 << 20;
 /// Number of records that triggers a commit as soon as there is nothing left to read.
 const COMMIT_RECORDS: u64 = 16_384;
-/// Longest time until published data is committed.
+/// Maximum time until published data is committed.
 const COMMIT_INTERVAL: Duration = Duration::from_secs(10);
 /// Minimum interval of notices.
 const NOTICE_INTERVAL: Duration = Duration::from_millis(50);
@@ -86,8 +86,8 @@ pub(crate) struct Walk {
 }
 
 impl Walks {
-    /// A walk that was not handed out before. With `since`, one that began then or later: a new one if there is none.
-    /// `None` if there is none, or the loop has ended.
+    /// A walk that was not handed out before. With `since` it began then or later, and is made if necessary. `None`
+    /// without such a walk, or after the end of the loop.
     pub(crate) fn next(&self, since: Option<Instant>) -> Option<Walk> {
         let (reply, walk) = mpsc::channel();
         self.0.send(Message::Walk { since, reply }).ok()?;
@@ -113,7 +113,7 @@ struct Job {
 }
 
 impl Ingester {
-    /// Opens the index and starts the loop on its own thread; returns before anything is read. Data stored in the
+    /// Opens the index and starts the loop on a separate thread; returns before anything is read. Data stored in the
     /// index is available at once.
     pub fn start(settings: IngestSettings) -> Result<(Self, Index), StartError> {
         let cache = |source| StartError::Cache {

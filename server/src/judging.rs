@@ -1,7 +1,7 @@
-//! Judgement of runs by watchpoints: all files of a run shown to an evaluator, once for `check`, or as they grow for the
-//! server.
+//! Judgement of runs by watchpoints: all files of a run are shown to an evaluator, once for `check`, or as they grow
+//! for the server.
 //!
-//! `check`, `diff`, `export` and the server report the same findings for the same files, because all of them judge here.
+//! `check`, `diff`, `export` and the server report the same findings for the same files, because all judge here.
 
 pub(crate) mod baseline;
 pub(crate) mod events;
@@ -13,6 +13,7 @@ pub(crate) mod ongoing;
 mod profiles;
 mod scheduler;
 mod service;
+mod shared;
 mod state;
 
 pub use hit_list::Listing;

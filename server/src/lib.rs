@@ -1,6 +1,7 @@
 //! Watches folders of training runs, indexes what they record and serves it.
 
 pub mod alarm;
+mod allocator;
 pub mod cli;
 pub mod colours;
 pub mod comparison;

@@ -1,7 +1,7 @@
 //! Notes of users about runs, in one small TOML file per base directory: `.trainscope/notebook.toml`.
 //!
-//! The files are the truth. They are read again when they change, written by renaming a finished copy, and never
-//! overwritten while they cannot be parsed. For a read-only base directory, the cache directory is used.
+//! The files are the source of truth. They are read again when they change, written by renaming a finished copy, and
+//! never overwritten while they cannot be parsed. For a read-only base directory, the cache directory is used.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -80,16 +80,16 @@ impl Notebooks {
     /// Opens the notebooks of these base directories; nothing is written before the first change.
     pub fn open(base_dirs: &[PathBuf], cache_dir: &Path) -> Self {
         let pages = bases(base_dirs).into_iter().map(|base| {
-            let own = base.dir.join(".trainscope").join("notebook.toml");
+            let in_folder = base.dir.join(".trainscope").join("notebook.toml");
             let name = base.dir.to_string_lossy();
             let hash = trainscope_format::tensor::ContentHasher::hash(name.as_bytes());
             let other = cache_dir.join(format!("notebook-{hash:016x}.toml"));
-            let path = if own.exists() || !other.exists() {
-                own.clone()
+            let path = if in_folder.exists() || !other.exists() {
+                in_folder.clone()
             } else {
                 other.clone()
             };
-            let homes = [own, other];
+            let homes = [in_folder, other];
             Page {
                 base,
                 homes,
@@ -157,10 +157,10 @@ impl Notebooks {
 }
 
 /// Sets a list that belongs to all base directories: the first notebook holds it, the others hold nothing more.
-fn settle<T: Default>(contents: &mut [Content], field: impl Fn(&mut Content) -> &mut T, own: T) {
+fn settle<T: Default>(contents: &mut [Content], field: impl Fn(&mut Content) -> &mut T, value: T) {
     let mut contents = contents.iter_mut();
     if let Some(first) = contents.next() {
-        *field(first) = own;
+        *field(first) = value;
     }
     for other in contents {
         *field(other) = T::default();
@@ -187,7 +187,7 @@ fn check(change: &NotebookChange) -> Result<(), ChangeError> {
     if change
         .aliases
         .as_ref()
-        .is_some_and(|own| own.len() > MAX_ENTRIES)
+        .is_some_and(|aliases| aliases.len() > MAX_ENTRIES)
     {
         return too_much(format!("{MAX_ENTRIES} columns may be shown in others"));
     }
@@ -195,7 +195,7 @@ fn check(change: &NotebookChange) -> Result<(), ChangeError> {
     if views.len() > MAX_ENTRIES {
         return too_much(format!("{MAX_ENTRIES} views may be saved"));
     }
-    if let Some(view) = views.iter().find(|own| is_too_long(own)) {
+    if let Some(view) = views.iter().find(|view| is_too_long(view)) {
         let name: String = view.name.chars().take(MAX_VIEW_CHARS).collect();
         return too_much(format!(
             "the name of a view may have {MAX_VIEW_CHARS} characters, its page and query {MAX_VIEW_BYTES} bytes; view `{name}`"
@@ -264,8 +264,8 @@ fn gather(pages: &[Page]) -> Notebook {
             notebook.columns.clone_from(&page.content.columns);
         }
         for (key, name) in &page.content.aliases {
-            let own = notebook.aliases.entry(key.clone());
-            own.or_insert_with(|| name.clone());
+            let alias = notebook.aliases.entry(key.clone());
+            alias.or_insert_with(|| name.clone());
         }
         notebook.views.extend(page.content.views.iter().cloned());
         if let Some(reason) = &page.broken {

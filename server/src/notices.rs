@@ -1,4 +1,4 @@
-//! Changes and problems of the server, announced to pages and to whatever else listens.
+//! Changes and problems of the server, announced to pages and other listeners.
 //!
 //! A notice holds names and numbers, no data: a listener that missed some asks for everything again.
 
@@ -48,7 +48,7 @@ impl Notices {
         self.0.seq.load(Ordering::Acquire)
     }
 
-    /// Notices from now on.
+    /// Subscribes to all later notices.
     pub fn subscribe(&self) -> broadcast::Receiver<Arc<ChangeNotice>> {
         self.0.sender.subscribe()
     }
@@ -78,7 +78,7 @@ impl Notices {
         *self.0.ingest.lock() = ingest;
     }
 
-    /// Announces new points in these runs; `runs_changed`: the list of runs, or what is known of one, has changed.
+    /// Announces new points in these runs; `runs_changed`: the list of runs, or an entry in it, has changed.
     pub(crate) fn announce(&self, runs: Vec<RunChange>, runs_changed: bool) {
         self.send(runs, runs_changed, false);
     }
@@ -91,7 +91,7 @@ impl Notices {
     fn send(&self, runs: Vec<RunChange>, runs_changed: bool, sessions_changed: bool) {
         let seq = self.0.seq.fetch_add(1, Ordering::AcqRel) + 1;
         let ingest = *self.0.ingest.lock();
-        // No listener is no error.
+        // A missing listener is not an error.
         drop(self.0.sender.send(Arc::new(ChangeNotice {
             seq,
             ingest,
@@ -101,7 +101,7 @@ impl Notices {
         })));
     }
 
-    /// Announces that the list of runs, or what is known of one, has changed.
+    /// Announces that the list of runs, or an entry in it, has changed.
     pub(crate) fn announce_runs(&self) {
         self.announce(Vec::new(), true);
     }

@@ -1,6 +1,7 @@
-//! Profiles of runs: sessions × ranks from the files of profilers, read when they are asked for and kept while used.
+//! Profiles of runs: sessions × ranks from the files of profilers, read on request and kept while used.
 
 use std::io::{self, Read as _, Seek as _, SeekFrom};
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
@@ -40,21 +41,21 @@ const MAX_PROFILES: usize = 16;
 const MAX_BYTES: u64 = 2 << 30;
 /// Maximum number of sessions × ranks in one list.
 const MAX_SESSIONS: usize = 2_000;
-/// Smaller files are whole before a part of them would be shown.
+/// Smaller files are complete before a part of them could be shown.
 const MIN_PART_BYTES: u64 = 4 << 20;
 /// Ratio of the bytes of a part to those of the one before: all parts together cost less than half of the whole.
 const PART_GROWTH: u64 = 4;
-/// No part is made of more than this share of the files, as a divisor: the whole is there soon, and takes memory beside it.
+/// Maximum share of the files in a part, as a divisor: beyond it the whole is ready soon, and both take memory.
 const PART_SHARE: u64 = 3;
-/// A request waits this long for the whole profile, and gets a part of it then.
+/// Time that a request waits for the whole profile before it gets a part.
 const PART_WAIT: Duration = Duration::from_millis(150);
-/// Pause between two looks at a profile that is being read.
+/// Polling interval for a profile that is being read.
 const LOOK_PAUSE: Duration = Duration::from_millis(5);
 
 /// Error of a request for a profile.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum ProfileError {
-    /// The run is not there, or the index cannot be read.
+    /// The run does not exist, or the index cannot be read.
     #[error(transparent)]
     Index(#[from] ReadError),
     /// The run has no such session or rank; a sentence.
@@ -75,6 +76,8 @@ struct Slot {
     /// Files with their sizes and times of change: a file that was replaced is read again.
     key: String,
     progress: Progress,
+    /// Number of requests for it.
+    asks: AtomicU32,
     loaded: OnceLock<Arc<LoadedProfile>>,
     /// The part that was shown last.
     part: Mutex<Option<Arc<LoadedProfile>>>,
@@ -87,21 +90,22 @@ impl Slot {
         Self {
             key,
             progress: Progress::default(),
+            asks: AtomicU32::new(0),
             loaded: OnceLock::new(),
             part: Mutex::new(None),
             thread: Mutex::new(None),
         }
     }
 
-    /// The part that was read up to now, or earlier: a new one is made when [`PART_GROWTH`] times as much was read, up
-    /// to the share [`PART_SHARE`] of the files.
+    /// The part that was read so far, or earlier: a new one is made when [`PART_GROWTH`] times as much was read, up to
+    /// the share [`PART_SHARE`] of the files.
     fn part(&self, session: &SessionFiles) -> Option<Arc<LoadedProfile>> {
         let mut kept = self.part.lock();
         let bytes = self.progress.bytes();
         let is_old =
-            |own: &Arc<LoadedProfile>| own.read_bytes().saturating_mul(PART_GROWTH) <= bytes;
+            |part: &Arc<LoadedProfile>| part.read_bytes().saturating_mul(PART_GROWTH) <= bytes;
         let is_late = bytes.saturating_mul(PART_SHARE) > session.len_bytes;
-        if kept.as_ref().is_none_or(|own| is_old(own) && !is_late) {
+        if kept.as_ref().is_none_or(|part| is_old(part) && !is_late) {
             let trace = self.progress.part();
             if !trace.slices.is_empty() {
                 let part = LoadedProfile::part(session.clone(), Model::new(trace), bytes);
@@ -122,7 +126,7 @@ impl Profiles {
         }
     }
 
-    /// The same with column files.
+    /// Adds a folder of column files.
     pub(crate) fn with_columns(self, columns: ColumnCache) -> Self {
         Self {
             columns: Some(columns),
@@ -183,8 +187,8 @@ impl Profiles {
         rank: Option<u32>,
     ) -> Result<SessionFiles, ProfileError> {
         let mut sessions = sessions::of_run(&self.index, run)?;
-        let is_asked = |own: &SessionFiles| {
-            session.is_none_or(|id| own.id == id) && rank.is_none_or(|rank| own.rank == rank)
+        let is_asked = |files: &SessionFiles| {
+            session.is_none_or(|id| files.id == id) && rank.is_none_or(|rank| files.rank == rank)
         };
         if let Some(at) = sessions.iter().position(is_asked) {
             return Ok(sessions.swap_remove(at));
@@ -209,14 +213,14 @@ impl Profiles {
     ) -> Result<Vec<Arc<LoadedProfile>>, ProfileError> {
         let first = self.get(run, session, None)?;
         let sessions = sessions::of_run(&self.index, run)?;
-        let same = sessions.iter().filter(|own| own.id == first.session());
-        Ok(same.map(|own| self.load(own)).collect())
+        let same = sessions.iter().filter(|files| files.id == first.session());
+        Ok(same.map(|files| self.load(files)).collect())
     }
 
     /// All sessions of all ranks.
     pub(crate) fn all(&self, run: &str) -> Result<Vec<Arc<LoadedProfile>>, ProfileError> {
         let sessions = sessions::of_run(&self.index, run)?;
-        Ok(sessions.iter().map(|own| self.load(own)).collect())
+        Ok(sessions.iter().map(|files| self.load(files)).collect())
     }
 
     /// Cells of the whole timeline of a session that is not in memory, if they are stored.
@@ -236,7 +240,7 @@ impl Profiles {
         self.columns.as_ref().filter(|_| !is_loaded)
     }
 
-    /// A session, or what was read of it up to now: its first part comes after a fraction of a second.
+    /// A session, or the part read so far: the first part comes after a fraction of a second.
     pub(crate) fn so_far(&self, session: &SessionFiles) -> Arc<LoadedProfile> {
         let slot = self.slot(session.key());
         let has_parts = session.arguments_file().is_some() && session.len_bytes >= MIN_PART_BYTES;
@@ -261,19 +265,20 @@ impl Profiles {
         self.load(session)
     }
 
-    /// Begins to read a session in a thread of its own.
+    /// Begins to read a session on a separate thread.
     fn begin(&self, session: &SessionFiles, slot: &Slot) {
         let mut thread = slot.thread.lock();
         if thread.is_some() {
             return;
         }
-        let (own, session) = (self.clone(), session.clone());
+        let (profiles, session) = (self.clone(), session.clone());
         let reader = std::thread::Builder::new().name("profile".to_owned());
         // Without a thread the request reads it.
-        *thread = reader.spawn(move || drop(own.load(&session))).ok();
+        *thread = reader.spawn(move || drop(profiles.load(&session))).ok();
     }
 
-    /// The event at a place of the unpacked trace of a session, with what follows it; `None` for files without arguments.
+    /// The event at a place of the unpacked trace of a session, with the following bytes; `None` for files without
+    /// arguments.
     pub(crate) fn event(&self, session: &SessionFiles, place: u64) -> io::Result<Option<Vec<u8>>> {
         let Some(entry) = session.arguments_file() else {
             return Ok(None);
@@ -297,7 +302,15 @@ impl Profiles {
         Ok(Some(bytes))
     }
 
-    fn load(&self, session: &SessionFiles) -> Arc<LoadedProfile> {
+    /// Forgets a session that was asked for once only: no page shows it.
+    pub(crate) fn release(&self, session: &SessionFiles) {
+        let key = session.key();
+        let is_kept = |slot: &Arc<Slot>| slot.key != key || slot.asks.load(Ordering::Relaxed) > 1;
+        self.slots.lock().retain(is_kept);
+    }
+
+    /// A session. Waits until it is read.
+    pub(crate) fn load(&self, session: &SessionFiles) -> Arc<LoadedProfile> {
         let slot = self.slot(session.key());
         // Requests for the same profile wait for the first one.
         let loaded = slot.loaded.get_or_init(|| {
@@ -329,6 +342,7 @@ impl Profiles {
             Some(at) => slots.remove(at),
             None => Arc::new(Slot::new(key)),
         };
+        slot.asks.fetch_add(1, Ordering::Relaxed);
         slots.insert(0, Arc::clone(&slot));
         slot
     }

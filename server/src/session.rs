@@ -14,7 +14,7 @@ use crate::judging::{Judgements, NewJudgement};
 pub use machine::Limits;
 pub use registry::Sessions;
 
-/// The watchpoints of a run for its training; `None` if they are the recommended ones, so that it keeps its own.
+/// The watchpoints of a run for its training; `None` for the recommended ones: the training keeps its list.
 pub(crate) fn watchpoints_of(judgements: &Judgements, run: &str) -> Option<Vec<WatchpointTable>> {
     let list = judgements.watchpoints(run)?;
     if list.origin == trainscope_api::watchpoints::Origin::Recommended {

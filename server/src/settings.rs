@@ -27,7 +27,7 @@ const BASE_DIRS_VARIABLE: &str = "TRAINSCOPE_SUMMARY_BASE_DIR";
 /// The flags of `trainscope start`.
 #[derive(Args, Clone, Debug)]
 // The help names a variable, not its value, which may be secret.
-#[expect(clippy::struct_excessive_bools, reason = "each is a flag of its own")]
+#[expect(clippy::struct_excessive_bools, reason = "each is a separate flag")]
 #[command(mut_args(|arg| arg.hide_env_values(true)))]
 pub struct StartFlags {
     /// Folder with training runs; may be given several times [default: .]
@@ -186,7 +186,7 @@ fn session_limits(text: &str) -> Result<Limits, String> {
 
 /// Checked settings of the server.
 #[derive(Clone, Debug)]
-#[expect(clippy::struct_excessive_bools, reason = "each is a flag of its own")]
+#[expect(clippy::struct_excessive_bools, reason = "each is a separate flag")]
 pub struct Settings {
     /// Folders to watch: canonical, without repeats, in the order given. Never empty.
     pub base_dirs: Vec<PathBuf>,
@@ -382,7 +382,7 @@ fn canonical_dir(dir: PathBuf) -> Result<PathBuf, SettingsError> {
 }
 
 /// Normalises a path prefix to the form `/a/b`, or empty for none. Only characters that need no escaping are allowed,
-/// so that it can be used in URLs, in routes and in the page.
+/// for use in URLs, in routes and in the page.
 fn prefix(text: &str) -> Result<String, SettingsError> {
     let mut prefix = String::new();
     for segment in text.split('/').filter(|segment| !segment.is_empty()) {
@@ -396,7 +396,7 @@ fn prefix(text: &str) -> Result<String, SettingsError> {
     Ok(prefix)
 }
 
-/// Folders of this user for the program's files. None of them needs to exist.
+/// Folders of this user for the program's files. They need not exist.
 #[derive(Clone, Debug)]
 pub struct UserDirs {
     /// Home, for abbreviating paths.

@@ -1,4 +1,4 @@
-//! Table of runs: a row for each run, a column for each parameter, result and fact that is known of it.
+//! Table of runs: a row for each run, a column for each parameter, result and fact.
 //!
 //! Values are in columns, shared by snapshots of the table: 10,000 runs × 200 columns take a fraction of the memory of
 //! rows with names.
@@ -44,13 +44,12 @@ pub(crate) use pipelines::is_path;
 pub(crate) use row::Row;
 pub(crate) use update::Surroundings;
 
-/// Most summaries of scalars (`metric:loss@min`) in memory.
+/// Maximum number of summaries of scalars (`metric:loss@min`) in memory.
 const MAX_SUMMARIES: usize = 64;
 
-/// Facts of a row beside its columns.
+/// Facts of a row that are not in columns.
 #[derive(Clone, Debug)]
 pub(crate) struct RowFacts {
-    /// Name of the run.
     pub(crate) run: Arc<str>,
     fingerprint: u64,
     stamp: u64,
@@ -73,7 +72,7 @@ pub(crate) struct RunTable {
     index: Index,
     /// Version; grows with every change.
     pub(crate) seq: u64,
-    /// Version since which rows have had the indices that they have.
+    /// Version since which the rows have their current indices.
     reset: u64,
     pub(crate) rows: Vec<RowFacts>,
     columns: BTreeMap<String, Arc<Column>>,
@@ -81,11 +80,11 @@ pub(crate) struct RunTable {
     pub(crate) keys: Vec<String>,
     /// Number of columns that exceed the limit.
     pub(crate) left_out: usize,
-    /// Hashes of the keys of columns that exceed the memory.
+    /// Hashes of the keys of columns beyond the limit of memory.
     refused: BTreeSet<u64>,
     /// A pipeline of each kind, without places on a disk.
     kinds: BTreeMap<Arc<str>, Arc<Pipeline>>,
-    /// Summaries of scalars that were asked for.
+    /// Requested summaries of scalars.
     summaries: Arc<Mutex<BTreeMap<String, Arc<Column>>>>,
 }
 
@@ -163,7 +162,7 @@ impl RunTable {
         Ok(column)
     }
 
-    /// Keys of a glance at the runs: parameters and pipelines that differ, then the results that have a better end,
+    /// Keys of an overview of the runs: parameters and pipelines that differ, then the results that have a better end,
     /// at most `most`.
     pub(crate) fn glance(&self, most: usize) -> Vec<String> {
         let is_constant = |key: &String| {
@@ -185,7 +184,7 @@ impl RunTable {
         keys
     }
 
-    /// Key of a column in any case; a bare name may also be that of a result or a fact of the run.
+    /// Key of a column in any letter case; a bare name may also be that of a result or a fact of the run.
     pub(crate) fn key(&self, name: &str) -> Result<String, UnknownColumn> {
         if self.columns.contains_key(name) {
             return Ok(name.to_owned());
@@ -243,7 +242,7 @@ pub(crate) fn settings_of(
     Row::settings(index, run, run_folder(base_dirs, run).as_deref())
 }
 
-/// Folder of a run; `None` for one without a folder of its own.
+/// Folder of a run; `None` for a run without a folder.
 pub(crate) fn run_folder(base_dirs: &[PathBuf], run: &str) -> Option<PathBuf> {
     folder_of(&bases(base_dirs), run)
 }

@@ -11,7 +11,7 @@ use crate::files;
 /// Maximum size of a file; handwritten ones are far smaller.
 const MAX_FILE_BYTES: u64 = 8 << 20;
 
-/// Time after which an empty file is meant to be empty.
+/// Time after which an empty file counts as intentionally empty.
 const SETTLES: Duration = Duration::from_millis(200);
 
 /// The file, which need not exist.
@@ -99,7 +99,7 @@ mod tests {
         std::fs::write(&path, "b = 2").unwrap();
         assert_eq!(watched.read_change().unwrap().unwrap().unwrap(), "b = 2");
 
-        // Emptied a while ago: it is meant.
+        // Emptied a while ago: intentional.
         emptied.set_len(0).unwrap();
         emptied.set_modified(SystemTime::now() - SETTLES).unwrap();
         assert_eq!(watched.read_change().unwrap().unwrap().unwrap(), "");

@@ -1,7 +1,7 @@
 //! Watchpoints of each run: the files `.trainscope/watchpoints.toml` of the base directories.
 //!
 //! A file holds a list for all runs below its base directory, and separate lists for some of them, by name. Both the
-//! server and `check` read it here. The file is the truth; users edit it too.
+//! server and `check` read it here. The file is the source of truth; users edit it too.
 
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
@@ -33,7 +33,7 @@ impl Sets {
     /// The watchpoints of a run, and their scope.
     pub(crate) fn of(&self, run: &str) -> (&Watchpoints, Origin) {
         match (self.runs.get(run), &self.base) {
-            (Some(own), _) => (own, Origin::Run),
+            (Some(watchpoints), _) => (watchpoints, Origin::Run),
             (None, Some(base)) => (base, Origin::Base),
             (None, None) => (&RECOMMENDED, Origin::Recommended),
         }

@@ -1,4 +1,4 @@
-//! Benchmark of tensor statistics on one core: each selection beside a plain sum of the same memory, in GB/s.
+//! Benchmark of tensor statistics on one core: each selection next to a plain sum of the same memory, in GB/s.
 //!
 //! `cargo bench -p trainscope-format --bench tensor`; `TRAINSCOPE_BENCH_ELEMENTS` sets the size of the large tensor
 //! (default 25 million, 100 MB of `f32`). Under `cargo test --benches` the tensors shrink.

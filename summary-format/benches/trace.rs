@@ -1,5 +1,5 @@
-//! Benchmark of the reader of Chrome JSON beside `serde_json` with typed events on the same bytes, and of that of memory
-//! snapshots; from memory and on one core.
+//! Benchmark of the Chrome JSON reader against `serde_json` with typed events on the same bytes, and of the reader of
+//! memory snapshots; from memory and on one core.
 //!
 //! `cargo bench -p trainscope-format --bench trace`; under `cargo test --benches` the file shrinks to a few events.
 
@@ -21,7 +21,7 @@ use trainscope_format::formats::trace_json::TraceReader;
 /// Block size of the file readers.
 const PIECE: usize = 4 << 20;
 
-/// A file as Kineto writes it: of each nine events four are operators, one is a Python frame, two are a call and its
+/// A file as Kineto writes it: of every nine events, four are operators, one is a Python frame, two are a call and its
 /// kernel, two are the ends of the flow between them.
 fn file(events: u32) -> Vec<u8> {
     let mut text = String::from(
@@ -230,8 +230,8 @@ fn parse(bytes: &[u8]) -> usize {
     black_box(typed.events).begins.len()
 }
 
-/// A memory snapshot as Python's pickle writes it in protocol 4: a third of its actions are allocations, each released by
-/// the two behind it.
+/// A memory snapshot as Python's pickle writes it in protocol 4: a third of its actions are allocations, each followed
+/// by its two releases.
 fn snapshot(actions: u32) -> Vec<u8> {
     const TEXTS: [&str; 16] = [
         "action",
@@ -258,8 +258,8 @@ fn snapshot(actions: u32) -> Vec<u8> {
     };
     let mut bytes = vec![0x80, 4];
     // Texts and stacks are put into the memo first.
-    for (number, own) in (0..).zip(TEXTS) {
-        text(&mut bytes, own);
+    for (number, value) in (0..).zip(TEXTS) {
+        text(&mut bytes, value);
         bytes.extend([b'q', number, b'0']);
     }
     for stack in 0..STACKS {

@@ -1,8 +1,8 @@
 //! Contents of records that are not one number.
 //!
-//! The index stores bodies byte for byte, so every type here serialises in a form that describes
-//! nothing of itself: no field is left out, and numbers are plain `f64`. Content that may be large (pictures, sound, tensors,
-//! graphs) stays where it is: a [`Stretch`] is its place in the file.
+//! The index stores bodies byte for byte in a form that is not self-describing, so no field is skipped, and numbers are
+//! plain `f64`. Content that may be large (pictures, sound, tensors, graphs) stays in the file: a [`Stretch`] is its
+//! place.
 
 use serde::{Deserialize, Serialize};
 

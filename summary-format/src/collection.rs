@@ -1,4 +1,4 @@
-//! Records of a collector about its own work: dumps, reported conditions and lost records.
+//! Records about the collector: dumps, reported conditions and lost records.
 
 use serde::{Deserialize, Serialize};
 

@@ -25,7 +25,7 @@ pub trait Decoder: Send {
     /// Description of the damage at the current offset, if the buffered bytes cannot begin a record.
     fn open_damage(&self) -> Option<Damage>;
 
-    /// Passes over bytes that do not matter to it, as those of a file that is one object; `false` if it needs them.
+    /// Skips bytes without reading them, as in a file that is a single object; `false` if the decoder needs them.
     fn skip(&mut self, _len_bytes: u64) -> bool {
         false
     }
@@ -34,7 +34,7 @@ pub trait Decoder: Send {
     fn checkpoint(&self) -> Checkpoint;
 }
 
-/// State needed to resume reading a file: feed the bytes from `offset` on to a decoder made by [`Format::resume`].
+/// State needed to resume reading a file: feed the bytes after `offset` to a decoder made by [`Format::resume`].
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Checkpoint {
     /// Number of bytes decoded.

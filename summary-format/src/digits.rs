@@ -89,7 +89,8 @@ pub fn count(value: u64) -> String {
 
 /// A measured value with `digits` significant digits: `1.987`, `2.47e−4`, `31,280`, `NaN`, `+∞`, `−∞`.
 ///
-/// Below 10⁻³ and from 10⁶ on in powers of ten; trailing zeros stay, so that columns line up, except for whole numbers.
+/// Values below 10⁻³ or of at least 10⁶ are in powers of ten. Trailing zeros stay, so that columns line up, except for
+/// whole numbers.
 pub fn number(value: f64, digits: usize) -> String {
     if let Some(name) = non_finite(value) {
         return name.to_owned();
@@ -279,7 +280,7 @@ pub fn trimmed(value: f64, digits: usize) -> String {
 
 /// A share as a percentage: `83 %`, `4.6 %`, `0.02 %`, `> 99.99 %`. Only exactly 0 and 1 read as 0 % and 100 %.
 pub fn percent(share: f64) -> String {
-    /// Percentages above it and below 100 are not told apart.
+    /// Percentages between it and 100 get the same text.
     const NEARLY_ALL: f64 = 99.99;
     let percentage = 100.0 * share;
     let distance = (100.0 - percentage).abs();

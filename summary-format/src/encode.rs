@@ -1,7 +1,7 @@
 //! Event file writer: files that TensorBoard opens unchanged.
 //!
 //! Every record is one frame with one event, handed to the writer in one call. Content that TensorBoard's messages
-//! cannot represent is in fields from 1000 on, which other readers skip; `FORMAT.md` has the layout.
+//! cannot represent has field numbers of at least 1000, which other readers skip; `FORMAT.md` has the layout.
 
 mod hparams;
 mod native;
@@ -65,7 +65,7 @@ impl<W: Write> RecordWriter<W> {
         Ok(writer)
     }
 
-    /// Writes one number. If an `f32` would lose bits, the exact number is written beside it.
+    /// Writes one number. If an `f32` would lose bits, the exact number is written as well.
     pub fn scalar(&mut self, tag: &str, at: Moment, value: f64) -> io::Result<()> {
         self.scalars(at, &[(tag, value)])
     }
@@ -224,7 +224,7 @@ impl<W: Write> RecordWriter<W> {
         self.write_payload(event)
     }
 
-    /// Writes the start of a session (`SessionLog`): readers drop points of earlier files from this step on.
+    /// Writes the start of a session (`SessionLog`): readers drop points of earlier files at this and later steps.
     pub fn session_start(&mut self, at: Moment) -> io::Result<()> {
         let mut session = Message::default();
         session.varint(1, SESSION_START);

@@ -41,7 +41,7 @@ pub struct Inference {
     /// Probability of each true class.
     #[serde(with = "float::list")]
     pub ground_truth_probs: Vec<f64>,
-    /// Standard deviation of each of them.
+    /// Standard deviations of these probabilities.
     #[serde(with = "float::list")]
     pub ground_truth_prob_deviations: Vec<f64>,
     /// Lower ends of their intervals.
@@ -52,10 +52,10 @@ pub struct Inference {
     pub ground_truth_prob_highs: Vec<f64>,
     /// The predicted classes, as indices.
     pub predicted_labels: Vec<i64>,
-    /// Probability of each of them.
+    /// Their probabilities.
     #[serde(with = "float::list")]
     pub predicted_probs: Vec<f64>,
-    /// Standard deviation of each of them.
+    /// Standard deviations of these probabilities.
     #[serde(with = "float::list")]
     pub predicted_prob_deviations: Vec<f64>,
     /// Lower ends of their intervals.

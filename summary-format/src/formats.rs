@@ -71,8 +71,8 @@ const FOREIGN_EXTENSIONS: [&str; 23] = [
     "xz",
     "zip",
 ];
-/// Beginning of the names of hidden files. Tools keep copies of event files under such names until they are complete (rsync),
-/// and data beside them (`AppleDouble`).
+/// Beginning of the names of hidden files. Tools keep incomplete copies of event files under such names (rsync), and
+/// metadata next to them (`AppleDouble`).
 const HIDDEN: char = '.';
 
 /// The format of an event file of this name; the first claim wins.
@@ -143,7 +143,8 @@ enum Content {
 }
 
 /// Detects the format of a file by its name (the last part of its path) and, if that is not enough, its first bytes,
-/// which `head` returns, unpacked; 4 KiB are enough. Streams are detected by name alone, because a newly created file is empty.
+/// which `head` returns, unpacked; 4 KiB are enough. Streams are detected by name alone, because a newly created file
+/// is empty.
 pub fn sniff(file_name: &str, head: impl FnOnce() -> Vec<u8>) -> Option<Format> {
     let queues = QueueFormat::sniff(file_name).map(Format::Queues);
     queues.or_else(|| event_format(file_name)).or_else(|| {

@@ -36,10 +36,10 @@ pub struct FrameReader {
     last_header: [u8; HEADER_LEN],
     /// The damage being skipped, if any.
     damage: Option<OpenDamage>,
-    /// Bytes of an incomplete frame, from `start` on.
+    /// Bytes of an incomplete frame, which begins at `start`.
     waiting: Vec<u8>,
     start: usize,
-    /// Number of bytes from `start` on needed to decide; meaningless if none is buffered.
+    /// Number of bytes after `start` needed to decide; meaningless if none is buffered.
     needed: usize,
 }
 
@@ -57,7 +57,7 @@ enum Candidate {
     Frame { len: usize },
     /// Too few bytes to decide: this many are needed.
     Torn { needed: usize },
-    /// No frame; the search resumes this many bytes further on.
+    /// Not a frame; the search resumes this many bytes later.
     Broken { skip: usize, reason: &'static str },
 }
 

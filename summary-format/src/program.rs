@@ -42,7 +42,7 @@ pub struct SourceLine {
 }
 
 impl SourceLine {
-    /// A line of a file of which no more is known.
+    /// A line of a file, without its function and excerpt.
     pub fn at(file: &str, line: u32) -> Self {
         Self {
             file: file.to_owned(),
@@ -70,13 +70,13 @@ impl ProgramFact {
 
     /// A number by its name.
     pub fn number(&self, name: &str) -> Option<f64> {
-        let found = self.numbers.iter().find(|(own, _)| own == name);
+        let found = self.numbers.iter().find(|(key, _)| key == name);
         found.map(|(_, value)| *value)
     }
 
-    /// A text by its name; empty if there is none.
+    /// A text by its name; empty if it is missing.
     pub fn text(&self, name: &str) -> &str {
-        let found = self.texts.iter().find(|(own, _)| own == name);
+        let found = self.texts.iter().find(|(key, _)| key == name);
         found.map_or("", |(_, text)| text)
     }
 }

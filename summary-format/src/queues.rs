@@ -96,7 +96,7 @@ pub struct Batches {
 /// A batch that was taken.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Batch {
-    /// Its number, from 1 on.
+    /// Its number, starting at 1.
     pub step: i64,
     /// Time at which it was available, by a clock with an arbitrary origin.
     pub at_millis: i64,
@@ -123,9 +123,9 @@ impl Operators {
             .iter()
             .map(|(id, samples)| (*id, samples))
             .collect();
-        for own in &mut self.operators {
-            if let Some(samples) = by_id.get(&own.id) {
-                own.cpu_percent.clone_from(samples);
+        for operator in &mut self.operators {
+            if let Some(samples) = by_id.get(&operator.id) {
+                operator.cpu_percent.clone_from(samples);
             }
         }
     }

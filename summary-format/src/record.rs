@@ -123,8 +123,8 @@ pub struct RecordBatch {
     pub has_step_overflow: bool,
 }
 
-/// A `SessionLog` of status `START`: the program resumes at `step`, and earlier records from that step on are
-/// superseded (`purge_step` of `SummaryWriter`).
+/// A `SessionLog` of status `START`: the program resumes at `step`, and earlier records at this and later
+/// steps are superseded (`purge_step` of `SummaryWriter`).
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SessionStart {
     /// Lowest superseded step.

@@ -43,7 +43,7 @@ pub struct HoldReport {
     pub reason: HoldReason,
     /// Time since it began, in seconds.
     pub since_secs: f64,
-    /// Seconds after which it goes on by itself; absent for the limit of the server.
+    /// Seconds after which it continues automatically; the limit of the server if absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub goes_on_secs: Option<f64>,
 }
@@ -96,7 +96,7 @@ pub struct Hello {
     /// `true` if it asks at each gate.
     #[serde(default)]
     pub armed: bool,
-    /// Least severity that pauses by its own settings.
+    /// Minimum severity that pauses by the settings of the program.
     #[serde(default)]
     pub pause_at: PauseLevel,
 }
@@ -117,7 +117,7 @@ pub struct GateReport {
     /// Number of all hits since the last gate.
     #[serde(default)]
     pub hits_total: u64,
-    /// `true` if its own number of steps or node is reached.
+    /// `true` if its target, a number of steps or a node, is reached.
     #[serde(default)]
     pub is_target: bool,
     /// `true` if a hit ends the training by the settings of the program: all ranks stop at this gate.
@@ -182,7 +182,7 @@ pub struct SliceHead {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum FailureCode {
-    /// There is no tensor of that name, or no such slice of it.
+    /// There is no tensor of that name, or it has no such slice.
     UnknownTensor,
     /// It was freed or changed in place.
     Gone,
@@ -213,7 +213,7 @@ pub enum ToServer {
         /// Number of nodes at which it can be held.
         #[serde(default)]
         nodes: u64,
-        /// Number of steps of the whole training, if it is known by now.
+        /// Number of steps of the whole training, once it is known.
         #[serde(default)]
         total_steps: Option<i64>,
         /// `true` if it can keep activations.
@@ -230,14 +230,14 @@ pub enum ToServer {
     },
     /// A rank asks at a gate.
     Gate(GateReport),
-    /// A rank waits from now on.
+    /// A rank begins to wait.
     Held {
         /// The gate.
         #[serde(flatten)]
         at: Gate,
         /// Reason.
         reason: HoldReason,
-        /// Seconds after which it goes on by itself; absent for the limit of the server.
+        /// Seconds after which it continues automatically; the limit of the server if absent.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         goes_on_secs: Option<f64>,
     },
@@ -293,7 +293,7 @@ pub struct Welcome {
     /// Watchpoints to judge by; `None` for those of the program.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub watchpoints: Option<Vec<WatchpointTable>>,
-    /// Least severity of hits that pause.
+    /// Minimum severity of hits that pause.
     #[serde(default)]
     pub pause_at: PauseLevel,
     /// Longest time that a gate waits for a decision, in seconds.
@@ -310,7 +310,7 @@ pub struct Welcome {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct ArmOrder {
-    /// Number of steps from one look at tensors to the next; 1 for every step.
+    /// Number of steps between two looks at tensors; 1 for every step.
     pub every: u64,
     /// Patterns of tensors to look at; empty for all.
     pub names: Vec<String>,
@@ -360,7 +360,7 @@ pub enum ToTraining {
         #[serde(default)]
         hits: Vec<SessionHit>,
     },
-    /// The limit of the hold counts anew from now.
+    /// Restart of the limit of the hold.
     Extend {
         /// Seconds from now.
         secs: f64,
@@ -397,22 +397,22 @@ pub enum ToTraining {
         #[serde(default)]
         slice: Vec<(u64, u64)>,
     },
-    /// Watchpoints to judge by from now on.
+    /// New watchpoints to judge by.
     Watchpoints {
         /// All watchpoints; `None` for those of the program.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         list: Option<Vec<WatchpointTable>>,
-        /// Least severity of hits that pause.
+        /// Minimum severity of hits that pause.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pause_at: Option<PauseLevel>,
     },
-    /// Activations to keep from the next forward pass on, until the gate.
+    /// Activations to keep until the gate, starting with the next forward pass.
     Keep {
         /// Patterns of their names; empty for none.
         #[serde(default)]
         patterns: Vec<String>,
     },
-    /// Least severity of hits that pause from now on.
+    /// New minimum severity of hits that pause.
     Level {
         /// Level.
         pause_at: PauseLevel,

@@ -44,14 +44,14 @@ pub struct Landscape {
 }
 
 impl Landscape {
-    /// The first thing about the sizes that is wrong, as a sentence.
+    /// The first error in the sizes, as a sentence.
     pub(crate) fn fault(&self) -> Option<&'static str> {
         let sizes = |grid: &Grid| len_of(&grid.shape) == Some(grid.values.len() as u64);
         let all = [&self.surface, &self.path, &self.convergence_point];
         let mut grids = all
             .into_iter()
             .flatten()
-            .flat_map(|own| [&own.x, &own.y, &own.z]);
+            .flat_map(|points| [&points.x, &points.y, &points.z]);
         if !grids.all(sizes) {
             return Some("the shape and the content of a loss landscape disagree");
         }

@@ -27,7 +27,7 @@ pub struct Trace {
     pub head: TraceHead,
     /// Names and other texts of slices, each once.
     pub texts: Texts,
-    /// Threads, streams and whatever else runs one thing after another.
+    /// Threads, streams and anything else that runs one thing after another.
     pub lanes: Vec<Lane>,
     /// Categories of slices in the order of their first slice.
     pub categories: Vec<Category>,
@@ -78,8 +78,8 @@ pub struct TraceHead {
     pub devices: Vec<Device>,
     /// Shapes, memory, stacks, modules, FLOPs: the options of the profiler that the file names as on.
     pub options: Vec<String>,
-    /// Type and index of the devices without totals in their events of memory: [`MemoryEvent::allocated`] is counted from
-    /// the start of the recording.
+    /// Type and index of the devices without totals in their events of memory: [`MemoryEvent::allocated`] is counted
+    /// from the start of the recording.
     pub memory_since_begin: Vec<(i32, i32)>,
 }
 
@@ -161,9 +161,10 @@ pub struct Slices {
     pub categories: Vec<u16>,
     /// Correlation of launches and device work; [`NONE`] without one.
     pub links: Vec<u32>,
-    /// Index into [`Trace::shapes`] for operators and annotations, into [`Trace::device_work`] for device work; [`NONE`] without one.
+    /// Index into [`Trace::shapes`] for operators and annotations, into [`Trace::device_work`] for device work;
+    /// [`NONE`] without one.
     pub details: Vec<u32>,
-    /// Offset of the event in the unpacked source, for arguments that are read when one slice is asked for.
+    /// Offset of the event in the unpacked source, to read the arguments of one slice on request.
     pub places: Vec<u64>,
 }
 
@@ -259,7 +260,7 @@ pub enum LaneKind {
     Host,
     /// Stream or engine of a device.
     Device,
-    /// Asynchronous slices, in rows of their own.
+    /// Asynchronous slices, in separate rows.
     Async,
     /// Rows that the writer derived from others: never counted as work.
     Derived,
@@ -307,7 +308,7 @@ pub enum SliceClass {
     DeviceWait,
     /// Cost of the profiler itself.
     Overhead,
-    /// The window of the recording: no part of the extent.
+    /// The window of the recording: not part of the extent.
     Window,
     /// Projection of other slices by the writer: never work.
     Derived,
@@ -322,11 +323,11 @@ pub struct Shapes {
     pub types: String,
     /// `["", "", "[1, 1]"]`.
     pub concrete: String,
-    /// Floating-point operations of a call, if the file tells; 0 if it does not.
+    /// Floating-point operations of a call; 0 if unknown.
     pub flops: u64,
-    /// Bytes of the message of a collective, the larger of input and output, if the file tells; 0 if it does not.
+    /// Bytes of the message of a collective, the larger of input and output; 0 if unknown.
     pub message_bytes: u64,
-    /// Number of ranks of a collective, if the file tells; 0 if it does not.
+    /// Number of ranks of a collective; 0 if unknown.
     pub group_size: u32,
 }
 
@@ -365,7 +366,7 @@ pub struct Flow {
 pub struct CounterSeries {
     /// Process, as in [`Lane::process`].
     pub process: String,
-    /// Name, with the key behind it if the key is not empty or `value`.
+    /// Name, followed by the key unless it is empty or `value`.
     pub name: String,
     /// Times.
     pub times: Vec<i64>,
@@ -408,7 +409,7 @@ pub struct Link {
     pub bytes: u64,
     /// Nanoseconds.
     pub nanos: u64,
-    /// Hardware between the two, as the file names it; empty if it does not.
+    /// Hardware between the two, as the file names it; empty if unknown.
     pub transport: String,
 }
 

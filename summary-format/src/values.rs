@@ -62,8 +62,8 @@ impl Tensor {
         self.shape.contains(&0)
     }
 
-    /// At most `len` elements from index `from` on, as numbers. `bytes` is the content of [`Tensor::data`] from its
-    /// beginning; missing elements are left out. Integers beyond 2^53 become the nearest `f64`.
+    /// At most `len` elements, starting at index `from`, as numbers. `bytes` is the content of [`Tensor::data`] from
+    /// its beginning; missing elements are left out. Integers beyond 2^53 become the nearest `f64`.
     pub fn numbers(&self, bytes: &[u8], from: u64, len: usize) -> Vec<f64> {
         let size = self.dtype.size_bytes();
         let there = self.len().unwrap_or(u64::MAX).saturating_sub(from);

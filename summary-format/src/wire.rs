@@ -1,7 +1,7 @@
 //! The protobuf wire format, read in place: fields in the order of the message, nothing copied, every length checked.
 //!
-//! Code generators (`prost`, `quick-protobuf`) build a whole message before the first field can be looked at. Here a tag is
-//! looked up where it is in the file, weights are passed over unread, and what one message has wrong is known by its offset.
+//! Code generators (`prost`, `quick-protobuf`) build a whole message before its first field is available. Here a tag is
+//! looked up in place, weights are skipped unread, and errors in a message have an offset.
 
 /// Bytes that are not a protobuf message: a field is cut off, or its key is not one.
 #[derive(Debug, PartialEq, Eq)]

@@ -62,13 +62,16 @@ fn overviews(server: &Server, run: &str) -> Vec<Value> {
         Some(sessions.clone())
     });
     let newest = &list[0]["session"];
-    let own = list.iter().filter(|own| own["session"] == *newest);
-    let own = own.map(|own| {
-        let (session, rank) = (own["session"].as_str().unwrap(), own["rank"].to_string());
-        let asked = [("session", session), ("rank", &*rank)];
+    let sessions = list.iter().filter(|session| session["session"] == *newest);
+    let overviews = sessions.map(|session| {
+        let (name, rank) = (
+            session["session"].as_str().unwrap(),
+            session["rank"].to_string(),
+        );
+        let asked = [("session", name), ("rank", &*rank)];
         ask(server, "/api/profile/overview", run, &asked)["sessions"][0].clone()
     });
-    own.collect()
+    overviews.collect()
 }
 
 fn said<'a>(summary: &'a Value, what: &str) -> &'a str {
@@ -76,46 +79,51 @@ fn said<'a>(summary: &'a Value, what: &str) -> &'a str {
 }
 
 /// The step, and the waiting for data of the page of the pipeline and of the profile.
-fn steps_and_waiting_agree(own: &Value, pipeline: &Value, run: &str) {
-    let step = number(&own["mean_step_nanos"]);
-    if own["steps_from"] != "none" {
-        let whole = own["mean_parts_nanos"]
+fn steps_and_waiting_agree(overview: &Value, pipeline: &Value, run: &str) {
+    let step = number(&overview["mean_step_nanos"]);
+    if overview["steps_from"] != "none" {
+        let whole = overview["mean_parts_nanos"]
             .as_object()
             .unwrap()
             .values()
             .map(number)
             .sum::<i64>();
         assert!((whole - step).abs() <= 8, "{run}: {whole} {step}");
-        let text = format!("A step takes {}", time(&own["mean_step_nanos"]));
-        assert!(said(own, "sentence").starts_with(&text), "{run}: {own}");
+        let text = format!("A step takes {}", time(&overview["mean_step_nanos"]));
+        assert!(
+            said(overview, "sentence").starts_with(&text),
+            "{run}: {overview}"
+        );
     }
     let mut inputs = pipeline["inputs"].as_array().unwrap().iter();
-    let Some(input) = inputs.find(|input| input["rank"] == own["rank"]) else {
+    let Some(input) = inputs.find(|input| input["rank"] == overview["rank"]) else {
         return;
     };
     let share = percent(input["share"].as_f64().unwrap());
     if input["clock"] == "spans" {
         assert_eq!(number(&input["mean_whole_nanos"]), step, "{run}");
         assert_eq!(
-            input["mean_input_nanos"], own["mean_parts_nanos"]["data"],
+            input["mean_input_nanos"], overview["mean_parts_nanos"]["data"],
             "{run}"
         );
     } else {
         let whole = time(&input["mean_whole_nanos"]);
-        assert!(said(own, "sentence").contains(&format!("of the {whole} from batch to batch")));
-        assert_eq!(own["input"]["share"], input["share"], "{run}");
+        assert!(
+            said(overview, "sentence").contains(&format!("of the {whole} from batch to batch"))
+        );
+        assert_eq!(overview["input"]["share"], input["share"], "{run}");
     }
     let wait = time(&input["mean_input_nanos"]);
-    let sentence = said(own, "sentence");
+    let sentence = said(overview, "sentence");
     assert!(
         sentence.contains(&share) && sentence.contains(&wait),
         "{run}: {sentence} {wait} {share}"
     );
 }
 
-fn peaks_agree(own: &Value, memory: &Value, run: &str) {
-    let totals = own["memory"].as_array().unwrap();
-    assert_eq!(memory["devices"], own["memory"], "{run}");
+fn peaks_agree(overview: &Value, memory: &Value, run: &str) {
+    let totals = overview["memory"].as_array().unwrap();
+    assert_eq!(memory["devices"], overview["memory"], "{run}");
     let mut totals = totals.iter();
     let Some(total) = totals.find(|total| total["device"] == memory["device"]) else {
         return;
@@ -130,12 +138,15 @@ fn peaks_agree(own: &Value, memory: &Value, run: &str) {
     assert_eq!(allocated.iter().max(), Some(&peak), "{run}");
     let series = memory["series"].as_array().unwrap();
     for (at, allocated) in allocated.iter().enumerate() {
-        let stack: i64 = series.iter().map(|own| number(&own["bytes"][at])).sum();
+        let stack: i64 = series
+            .iter()
+            .map(|values| number(&values["bytes"][at]))
+            .sum();
         assert_eq!(stack, *allocated, "{run}: {at}");
     }
     let held = memory["holders"].as_array().unwrap().iter();
     assert_eq!(
-        held.map(|own| number(&own["bytes"])).sum::<i64>(),
+        held.map(|holder| number(&holder["bytes"])).sum::<i64>(),
         peak,
         "{run}"
     );
@@ -143,10 +154,10 @@ fn peaks_agree(own: &Value, memory: &Value, run: &str) {
 }
 
 /// Hits of `check` have the gain and the words of the advice of their rank.
-fn findings_agree(own: &Value, checked: &Value, run: &str) {
-    for advice in own["advice"].as_array().unwrap() {
+fn findings_agree(overview: &Value, checked: &Value, run: &str) {
+    for advice in overview["advice"].as_array().unwrap() {
         let rank = if advice["rank"].is_null() {
-            &own["rank"]
+            &overview["rank"]
         } else {
             &advice["rank"]
         };
@@ -167,9 +178,9 @@ fn findings_agree(own: &Value, checked: &Value, run: &str) {
             assert!(summary.starts_with(evidence), "{run}: {summary} {evidence}");
         }
     }
-    if !own["unjudged"].is_null() {
-        let open = said(own, "unjudged");
-        assert!(said(own, "detail").ends_with(open), "{run}: {open}");
+    if !overview["unjudged"].is_null() {
+        let open = said(overview, "unjudged");
+        assert!(said(overview, "detail").ends_with(open), "{run}: {open}");
     }
 }
 
@@ -179,7 +190,7 @@ fn every_number_of_a_profile_is_the_same_wherever_it_is_shown() {
     for name in RUNS {
         copy_folder(&workspace_root().join(name), &lab.base().join(last(name)));
     }
-    // A real profiler writes these files unpacked, beside those of the data set.
+    // A real profiler writes these files unpacked, next to those of the data set.
     let executions = "cpu_op_execute_timestamp_0.txt";
     let packed = fixture("profile/ms210-slow-data").join(format!("{executions}.gz"));
     let mut text = String::new();
@@ -196,19 +207,26 @@ fn every_number_of_a_profile_is_the_same_wherever_it_is_shown() {
         let all = overviews(&server, run);
         let pipeline = ask(&server, "/api/pipeline", run, &[]);
         let ranks = ask(&server, "/api/profile/ranks", run, &[]);
-        for (own, row) in all.iter().zip(ranks["ranks"].as_array().unwrap()) {
-            steps_and_waiting_agree(own, &pipeline, run);
-            findings_agree(own, &checked, run);
-            let rank = own["rank"].to_string();
+        for (overview, row) in all.iter().zip(ranks["ranks"].as_array().unwrap()) {
+            steps_and_waiting_agree(overview, &pipeline, run);
+            findings_agree(overview, &checked, run);
+            let rank = overview["rank"].to_string();
             let asked = [
-                ("session", own["session"].as_str().unwrap()),
+                ("session", overview["session"].as_str().unwrap()),
                 ("rank", &*rank),
             ];
-            peaks_agree(own, &ask(&server, "/api/profile/memory", run, &asked), run);
-            assert_eq!(row["median_step_nanos"], own["median_step_nanos"], "{run}");
-            let peaks = own["memory"].as_array().unwrap().iter();
+            peaks_agree(
+                overview,
+                &ask(&server, "/api/profile/memory", run, &asked),
+                run,
+            );
+            assert_eq!(
+                row["median_step_nanos"], overview["median_step_nanos"],
+                "{run}"
+            );
+            let peaks = overview["memory"].as_array().unwrap().iter();
             let peak = peaks
-                .map(|own| number(&own["peak_len_bytes"]))
+                .map(|device| number(&device["peak_len_bytes"]))
                 .max()
                 .unwrap_or(0);
             assert_eq!(number(&row["peak_len_bytes"]), peak, "{run}");
@@ -223,7 +241,7 @@ fn every_number_of_a_profile_is_the_same_wherever_it_is_shown() {
             .as_array()
             .unwrap()
             .iter()
-            .any(|own| own["id"] == first["condition"]);
+            .any(|advice| advice["id"] == first["condition"]);
         assert!(
             !is_of_profile
                 || first["rank"] == all[0]["rank"]
@@ -231,7 +249,7 @@ fn every_number_of_a_profile_is_the_same_wherever_it_is_shown() {
         );
         let stragglers = ranks["stragglers"].as_array().unwrap().iter();
         let slow: Vec<_> = stragglers
-            .map(|own| (&own["rank"], &own["from_step"]))
+            .map(|straggler| (&straggler["rank"], &straggler["from_step"]))
             .collect();
         let hits = checked["hits"].as_array().unwrap().iter();
         let hits = hits.filter(|hit| hit["condition"] == "straggler_rank");

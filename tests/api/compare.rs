@@ -33,7 +33,7 @@ fn ask_until_read(server: &Server, runs: &str) -> Value {
         let others = answer["others"].as_array().unwrap();
         others
             .iter()
-            .all(|own| own["reading"] == "done")
+            .all(|other| other["reading"] == "done")
             .then_some(answer)
     })
 }
@@ -50,7 +50,7 @@ fn the_api_has_the_settings_partings_and_pipelines_of_the_truth() {
         let settings = answer["settings"].as_array().unwrap();
         let found: Vec<&Value> = settings
             .iter()
-            .filter(|own| own["differs"] == true)
+            .filter(|setting| setting["differs"] == true)
             .collect();
         assert_eq!(found.len(), differs.len(), "{expected:#}");
         for setting in found {
@@ -58,9 +58,9 @@ fn the_api_has_the_settings_partings_and_pipelines_of_the_truth() {
             for at in [0, 1] {
                 // Values are tagged with their type.
                 let value = &setting["values"][at];
-                let own = value.as_object().and_then(|own| own.values().next());
+                let untagged = value.as_object().and_then(|object| object.values().next());
                 assert!(
-                    agree(own.unwrap_or(&Value::Null), &differs[key][at]),
+                    agree(untagged.unwrap_or(&Value::Null), &differs[key][at]),
                     "{key} {setting:#}"
                 );
             }
@@ -72,9 +72,15 @@ fn the_api_has_the_settings_partings_and_pipelines_of_the_truth() {
             .flatten()
         {
             let partings = other["partings"].as_array().unwrap();
-            let own = partings.iter().find(|own| own["name"] == **tag).unwrap();
-            assert_eq!(own["step"], first["step"], "{b} {tag}");
-            assert!(agree(&own["difference"], &first["difference"]), "{b} {tag}");
+            let parting = partings
+                .iter()
+                .find(|parting| parting["name"] == **tag)
+                .unwrap();
+            assert_eq!(parting["step"], first["step"], "{b} {tag}");
+            assert!(
+                agree(&parting["difference"], &first["difference"]),
+                "{b} {tag}"
+            );
         }
     }
     let answer = ask_until_read(&server, "healthy,hp-batch16,pynative");
@@ -87,7 +93,7 @@ fn the_api_has_the_settings_partings_and_pipelines_of_the_truth() {
         .as_array()
         .unwrap()
         .iter()
-        .find(|own| own["operation"] == "Batch");
+        .find(|operation| operation["operation"] == "Batch");
     let batch = &batch.unwrap()["parameters"][0];
     assert_eq!(
         (&batch["name"], &batch["base"], &batch["other"]),
@@ -97,8 +103,8 @@ fn the_api_has_the_settings_partings_and_pipelines_of_the_truth() {
         &server,
         &[("runs", "healthy,hp-batch16"), ("align", "samples")],
     );
-    for own in aligned["others"][0]["partings"].as_array().unwrap() {
-        assert_aligned_by_samples(own);
+    for parting in aligned["others"][0]["partings"].as_array().unwrap() {
+        assert_aligned_by_samples(parting);
     }
 }
 
@@ -153,8 +159,12 @@ fn tensors_part_where_numpy_found_it_and_the_map_shows_it() {
     let answer = ask_until_read(&server, "torch-healthy,torch-unchanged");
     let partings = answer["others"][0]["partings"].as_array().unwrap();
     for (name, step) in expected["parted"].as_object().unwrap() {
-        let own = partings.iter().find(|own| own["name"] == **name);
-        assert_eq!(own.map(|own| &own["step"]), Some(step), "{name}");
+        let parting = partings.iter().find(|parting| parting["name"] == **name);
+        assert_eq!(
+            parting.map(|parting| &parting["step"]),
+            Some(step),
+            "{name}"
+        );
     }
     let pairs = [("base", "torch-healthy"), ("other", "torch-unchanged")];
     let address = format!("{}?{}", paths::COMPARE_MAP, query(&pairs));
@@ -167,7 +177,7 @@ fn tensors_part_where_numpy_found_it_and_the_map_shows_it() {
         .as_array()
         .unwrap()
         .iter()
-        .map(|own| own["name"].as_str().unwrap())
+        .map(|row| row["name"].as_str().unwrap())
         .collect();
     // Weights come first, gradients last.
     assert!(
@@ -180,7 +190,7 @@ fn tensors_part_where_numpy_found_it_and_the_map_shows_it() {
         .unwrap();
     let column = columns
         .iter()
-        .position(|own| own["first"] == expected["first_step"])
+        .position(|column| column["first"] == expected["first_step"])
         .unwrap();
     let size = expected["tensors_at_first_step"]["grad/8.bias"]
         .as_f64()

@@ -1,4 +1,4 @@
-//! The contract with clients other than our own page: exact fields, exact forms of numbers, exact refusals.
+//! The contract with clients other than our page: exact fields, exact forms of numbers, exact refusals.
 
 use std::collections::BTreeSet;
 

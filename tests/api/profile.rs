@@ -1,4 +1,4 @@
-//! Profiles over HTTP and in exports: numbers are those that the program which wrote the trace meant.
+//! Profiles over HTTP and in exports: numbers agree with those of the program that wrote the trace.
 
 use std::fs;
 use std::io::{Read as _, Write as _};
@@ -47,11 +47,11 @@ fn the_overview_of_a_real_trace_has_the_steps_that_the_profiler_marked() {
         "vm.1795213256892341813.pt.trace.json.gz",
     );
     let overview = ask(&server, "/api/profile/overview", &[]);
-    let own = &overview["sessions"][0];
-    assert_eq!(own["format"], "kineto");
-    assert_eq!(own["steps_from"], "profiler_step");
-    assert_eq!(own["median_step_nanos"], 2_417_579);
-    let steps = own["steps"].as_array().unwrap();
+    let session = &overview["sessions"][0];
+    assert_eq!(session["format"], "kineto");
+    assert_eq!(session["steps_from"], "profiler_step");
+    assert_eq!(session["median_step_nanos"], 2_417_579);
+    let steps = session["steps"].as_array().unwrap();
     let lengths: Vec<i64> = steps
         .iter()
         .map(|step| step["end_nanos"].as_i64().unwrap() - step["begin_nanos"].as_i64().unwrap())
@@ -91,7 +91,7 @@ fn steps_of_a_profile_are_found_by_the_numbers_of_the_training() {
     let first = steps[0]["number"].as_i64().unwrap();
     assert_eq!(at(first)["step"], steps[0]);
     assert!(at(first + 2_000).is_null());
-    // The curve of the loss counts from another number on.
+    // The curve of the loss starts at another number.
     let clock = lanes["unix_nanos"].as_str().unwrap();
     let mut run = lab.record("run");
     for step in steps {
@@ -170,10 +170,10 @@ fn every_slice_of_the_timeline_is_counted_in_one_cell_and_its_arguments_are_read
         &[("from", "0"), ("to", "5511880")],
     );
     let names = area["names"].as_array().unwrap();
-    let own = names
+    let row = names
         .iter()
         .find(|row| row["name"] == "aten::convolution_backward");
-    assert_eq!(own.unwrap()["total_nanos"], 776_477);
+    assert_eq!(row.unwrap()["total_nanos"], 776_477);
 }
 
 #[test]
@@ -195,9 +195,9 @@ fn a_truncated_trace_is_shown_up_to_its_end_and_the_page_says_where_that_is() {
     let server = lab.start();
     server.wait_for_records(2);
     for session in ["plain", "packed"] {
-        let own = ask(&server, "/api/profile/overview", &[("session", session)]);
-        assert_eq!(own["sessions"][0]["state"], "truncated", "{session}");
-        let events = own["sessions"][0]["events"].as_u64().unwrap();
+        let overview = ask(&server, "/api/profile/overview", &[("session", session)]);
+        assert_eq!(overview["sessions"][0]["state"], "truncated", "{session}");
+        let events = overview["sessions"][0]["events"].as_u64().unwrap();
         assert!((400..1_000).contains(&events), "{session}: {events}");
     }
     let list = ask(&server, "/api/profile", &[]);
@@ -302,11 +302,11 @@ fn exports_have_the_numbers_of_the_pages() {
     };
     let json: Value =
         serde_json::from_str(&export(&["--kind", "profile", "--format", "json"])).unwrap();
-    let own = &json["sessions"][0];
-    assert_eq!(own["events"], 1_404);
-    assert_eq!(own["launch_delay_nanos"]["sum"], 137_735_075);
-    assert_eq!(own["critical_path_nanos"]["kernel"], 4_397_446);
-    assert_eq!(own["memory"][0]["peak_len_bytes"], 2_248_146_944_u64);
+    let session = &json["sessions"][0];
+    assert_eq!(session["events"], 1_404);
+    assert_eq!(session["launch_delay_nanos"]["sum"], 137_735_075);
+    assert_eq!(session["critical_path_nanos"]["kernel"], 4_397_446);
+    assert_eq!(session["memory"][0]["peak_len_bytes"], 2_248_146_944_u64);
     let steps = export(&["--kind", "profile"]);
     assert_eq!(steps.lines().count(), 5, "{steps}");
     let operators = export(&["--kind", "operators", "--by", "kernel"]);
@@ -472,10 +472,10 @@ fn a_database_of_nsight_systems_has_its_kernels_calls_and_ranges() {
     let lab = Lab::new();
     let server = serve(&lab, "nsight/report.sqlite", "report ?#%41.sqlite");
     let overview = ask(&server, "/api/profile/overview", &[]);
-    let own = &overview["sessions"][0];
-    assert_eq!(own["format"], "nsight");
-    let steps = own["steps"].as_array().unwrap();
-    assert_eq!(steps.len(), 4, "{own}");
+    let session = &overview["sessions"][0];
+    assert_eq!(session["format"], "nsight");
+    let steps = session["steps"].as_array().unwrap();
+    assert_eq!(steps.len(), 4, "{session}");
     for step in steps {
         let parts = &step["parts_nanos"];
         let numbers =
@@ -485,9 +485,9 @@ fn a_database_of_nsight_systems_has_its_kernels_calls_and_ranges() {
             [6_000_000, 1_000_000, 500_000, 2_000]
         );
     }
-    assert_eq!(own["device_name"], "NVIDIA H100 80GB HBM3");
-    assert_eq!(own["device"]["utilization"], 0.7);
-    let names = own["operators"].as_array().unwrap().iter();
+    assert_eq!(session["device_name"], "NVIDIA H100 80GB HBM3");
+    assert_eq!(session["device"]["utilization"], 0.7);
+    let names = session["operators"].as_array().unwrap().iter();
     let names: Vec<&str> = names.map(|row| row["name"].as_str().unwrap()).collect();
     assert_eq!(names, ["iteration", "forward", "prefetch"]);
     let rows = |sql: &str| {
@@ -560,10 +560,10 @@ fn damaged_databases_are_refused_or_shown_up_to_their_damage() {
             (server.get(&path).status == 200).then_some(())
         });
         let list = server.get(&format!("/api/profile?run={name}")).json();
-        let own = &list["sessions"][0];
+        let session = &list["sessions"][0];
         assert!(
-            !own["faults"].as_array().unwrap().is_empty(),
-            "{name}: {own}"
+            !session["faults"].as_array().unwrap().is_empty(),
+            "{name}: {session}"
         );
     }
     let done = trainscope_in(&lab.base(), &["check", "."]);

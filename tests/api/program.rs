@@ -35,10 +35,10 @@ fn settings(rate: f64, decay: f64) -> ProgramFact {
 /// Two runs that differ in one setting, of which one has recorded its learning rate itself.
 fn two_runs() -> Runs {
     let runs = Runs::new();
-    let mut own = runs.events("a");
-    own.curve("loss", 9, |_| 1.0);
-    own.0.program(at(0), &settings(0.5, 0.1)).unwrap();
-    own.0.program(at(7), &settings(1.0, 0.1)).unwrap();
+    let mut recording = runs.events("a");
+    recording.curve("loss", 9, |_| 1.0);
+    recording.0.program(at(0), &settings(0.5, 0.1)).unwrap();
+    recording.0.program(at(7), &settings(1.0, 0.1)).unwrap();
     let session = SessionStart {
         values: vec![("learning_rate".into(), HparamValue::Number(2.0))],
         ..SessionStart::default()

@@ -15,7 +15,7 @@ use crate::support::{Lab, Server, wait_for};
 
 const JSON: &str = "application/json";
 
-/// Runs of MindSpore with lineage, and the values that its own tools read from them.
+/// Runs of MindSpore with lineage, and the values that MindSpore's tools read from them.
 fn mindspore(lab: &Lab) -> (Server, Value) {
     lab.copy_fixture("ms210-summary", ".");
     let server = lab.start();
@@ -44,7 +44,7 @@ fn post(server: &Server, path: &str, request: &Value) -> Value {
 fn column(server: &Server, key: &str) -> Value {
     let all = server.get(paths::TABLE_COLUMNS).json();
     let mut columns = all["columns"].as_array().unwrap().iter();
-    let found = columns.find(|own| own["key"] == key);
+    let found = columns.find(|column| column["key"] == key);
     found.unwrap_or_else(|| panic!("no {key}: {all:#}")).clone()
 }
 
@@ -85,13 +85,17 @@ fn columns_have_facts_and_cells_have_the_values_of_the_files() {
 
     let rows = truth["rows"].as_object().unwrap();
     let keys: Vec<&String> = rows["hp-adam"].as_object().unwrap().keys().collect();
-    let own = table(&server, &json!({"columns": keys}));
-    assert!(own.runs.iter().eq(rows.keys()));
+    let answer = table(&server, &json!({"columns": keys}));
+    assert!(answer.runs.iter().eq(rows.keys()));
     for (row, expected) in rows.values().enumerate() {
         for (at, key) in keys.iter().enumerate() {
             let value: CellValue = serde_json::from_value(expected[*key].clone()).unwrap();
-            let cell = own.columns[at].cells.get(row);
-            assert!(cell.agrees(&value), "{}: {key} is {cell:?}", own.runs[row]);
+            let cell = answer.columns[at].cells.get(row);
+            assert!(
+                cell.agrees(&value),
+                "{}: {key} is {cell:?}",
+                answer.runs[row]
+            );
         }
     }
     let page = post(
@@ -117,29 +121,32 @@ fn columns_have_facts_and_cells_have_the_values_of_the_files() {
 fn pipelines_of_one_kind_are_equal_but_for_places_on_the_disk() {
     let lab = Lab::new();
     let (server, truth) = mindspore(&lab);
-    let own = server
+    let pipelines = server
         .get("/api/table/pipelines?results=eval:Accuracy")
         .json();
-    let kinds = own["kinds"].as_array().unwrap();
+    let kinds = pipelines["kinds"].as_array().unwrap();
     let runs: Vec<&Value> = kinds.iter().map(|kind| &kind["runs"]).collect();
     assert_eq!(json!(runs), truth["kinds"]);
-    assert_eq!(own["runs_without"], 1);
-    let places = own["places"].as_array().unwrap();
+    assert_eq!(pipelines["runs_without"], 1);
+    let places = pipelines["places"].as_array().unwrap();
     let names: Vec<&str> = places
         .iter()
-        .map(|own| own["operation"].as_str().unwrap())
+        .map(|place| place["operation"].as_str().unwrap())
         .collect();
-    let batch = names.iter().position(|own| own.contains("Batch")).unwrap();
+    let batch = names
+        .iter()
+        .position(|name| name.contains("Batch"))
+        .unwrap();
     assert!(
         places[batch]["differing"]
             .as_array()
             .unwrap()
             .contains(&json!("batch_size")),
-        "{own:#}"
+        "{pipelines:#}"
     );
     let size = |kind: usize| {
         let cell = kinds[kind]["cells"][batch].as_array().unwrap().iter();
-        let mut cell = cell.filter(|own| own[0] == "batch_size");
+        let mut cell = cell.filter(|setting| setting[0] == "batch_size");
         cell.next().unwrap()[1].clone()
     };
     assert_eq!((size(0), size(1)), (json!("8"), json!("16")));
@@ -155,28 +162,32 @@ fn pipelines_of_one_kind_are_equal_but_for_places_on_the_disk() {
 fn importances_over_http_are_those_of_the_command() {
     let lab = Lab::new();
     let (server, truth) = mindspore(&lab);
-    let own = post(
+    let importance = post(
         &server,
         paths::IMPORTANCE,
         &json!({"target": "eval:Accuracy"}),
     );
     assert_eq!(
-        (&own["measure"], &own["goal"], &own["runs"]),
+        (
+            &importance["measure"],
+            &importance["goal"],
+            &importance["runs"]
+        ),
         (&json!("rank"), &json!("maximize"), &json!(9))
     );
     assert!(
-        own["sentences"][0]["zh"]
+        importance["sentences"][0]["zh"]
             .as_str()
             .unwrap()
             .contains("9 个训练"),
-        "{own:#}"
+        "{importance:#}"
     );
     let expected = &truth["importance"]["eval:Accuracy"]["learning_rate"]["spearman"];
-    let mut bars = own["parameters"].as_array().unwrap().iter();
+    let mut bars = importance["parameters"].as_array().unwrap().iter();
     let bar = bars.find(|bar| bar["name"] == "learning_rate").unwrap();
     let difference = bar["value"].as_f64().unwrap() - expected.as_f64().unwrap();
     assert!(difference.abs() < 1e-12, "{bar}");
-    let constant = own["parameters"].as_array().unwrap().iter();
+    let constant = importance["parameters"].as_array().unwrap().iter();
     let mut constant = constant.filter(|bar| bar["reason"] == "constant");
     assert_eq!(
         constant.next().unwrap()["words"]["en"],
@@ -259,7 +270,7 @@ fn parameters_reach_over_the_domain_that_their_experiment_declares() {
     let pair = post(&server, paths::IMPORTANCE_PAIR, &pair);
     let ends = |axis: usize| {
         let edges = pair["axes"][axis]["edges"].as_array().unwrap();
-        [edges.first(), edges.last()].map(|own| own.and_then(Value::as_f64).unwrap())
+        [edges.first(), edges.last()].map(|edge| edge.and_then(Value::as_f64).unwrap())
     };
     let [least, greatest] = ends(0);
     assert!(
@@ -274,24 +285,24 @@ fn parameters_reach_over_the_domain_that_their_experiment_declares() {
 fn the_best_runs_of_a_pair_are_in_its_cells() {
     let lab = Lab::new();
     let server = forty_runs(&lab);
-    let own = post(
+    let importance = post(
         &server,
         paths::IMPORTANCE,
         &json!({"target": "metric:loss"}),
     );
     assert_eq!(
-        (&own["measure"], &own["trust"]),
+        (&importance["measure"], &importance["trust"]),
         (&json!("variance"), &json!("good")),
-        "{own:#}"
+        "{importance:#}"
     );
-    assert_eq!(own["parameters"][0]["name"], "lr");
-    let seed = own["parameters"]
+    assert_eq!(importance["parameters"][0]["name"], "lr");
+    let seed = importance["parameters"]
         .as_array()
         .unwrap()
         .iter()
         .find(|bar| bar["name"] == "seed");
     assert_eq!(seed.unwrap()["is_aside"], true);
-    let words = own["parameters"][0]["words"]["en"].as_str().unwrap();
+    let words = importance["parameters"][0]["words"]["en"].as_str().unwrap();
     assert_eq!(words, "Best runs have lr 0.01 (all of the top 10)");
 
     let pair = json!({"target": "metric:loss", "pair": ["lr", "opt"]});
@@ -344,29 +355,29 @@ fn only_rows_that_changed_are_sent_again() {
     server.wait_for_points("b", "loss", 1);
     server.wait_for_points("a", "loss", 1);
     let columns = json!(["metric:loss", "metric:loss@min", "run:steps", "note"]);
-    let mut own = table(&server, &json!({"columns": columns}));
-    assert_eq!((&own.indices, own.runs.len()), (&None, 2));
+    let mut answer = table(&server, &json!({"columns": columns}));
+    assert_eq!((&answer.indices, answer.runs.len()), (&None, 2));
     let changes =
-        |own: &TableAnswer| table(&server, &json!({"columns": columns, "since": own.seq}));
+        |answer: &TableAnswer| table(&server, &json!({"columns": columns, "since": answer.seq}));
     first.scalar("loss", 1, 3.0);
     server.wait_for_points("a", "loss", 2);
     let later = wait_for("a changed row", || {
-        let later = changes(&own);
+        let later = changes(&answer);
         later.runs.contains(&"a".to_owned()).then_some(later)
     });
-    assert!(later.indices.is_some_and(|own| own.contains(&0)));
+    assert!(later.indices.is_some_and(|indices| indices.contains(&0)));
     lab.record("0").scalar("loss", 0, 0.5);
     server.wait_for_points("0", "loss", 1);
     let note = json!({"version": 0, "runs": {"b": {"note": "best"}}});
     assert_eq!(server.patch(paths::NOTEBOOK, &note).status, 200);
     wait_for("all changes", || {
-        let later = changes(&own);
-        assert!(later.indices.is_some() && own.update(later));
-        let cell = |at: usize, row: usize| own.columns[at].cells.get(row);
-        let has_all = own.runs == ["a", "b", "0"] && cell(3, 1) == text("best");
+        let later = changes(&answer);
+        assert!(later.indices.is_some() && answer.update(later));
+        let cell = |at: usize, row: usize| answer.columns[at].cells.get(row);
+        let has_all = answer.runs == ["a", "b", "0"] && cell(3, 1) == text("best");
         has_all.then_some(())
     });
-    let cell = |at: usize, row: usize| own.columns[at].cells.number(row);
+    let cell = |at: usize, row: usize| answer.columns[at].cells.number(row);
     assert_eq!(
         [cell(0, 0), cell(1, 0), cell(2, 0)],
         [Some(3.0), Some(1.0), Some(1.0)]
@@ -392,14 +403,16 @@ fn a_row_has_all_of_its_sources_and_hostile_files_do_no_harm() {
     put(names[1], "config.yaml", "lr: None\n");
     // A billion laughs.
     let mut bomb = "a: &a [x, x, x, x, x, x, x, x, x]\n".to_owned();
-    for (own, before) in ('b'..='k').zip('a'..) {
+    for (anchor, before) in ('b'..='k').zip('a'..) {
         let alias = format!("*{before}");
-        let line = format!("{own}: &{own} [{}]\n", vec![alias; 9].join(", "));
+        let line = format!("{anchor}: &{anchor} [{}]\n", vec![alias; 9].join(", "));
         bomb.push_str(&line);
     }
     put("c", "config.yaml", &bomb);
     // More columns than a table has.
-    let columns: Vec<String> = (0..90_000).map(|own| format!("\"k{own}\":1")).collect();
+    let columns: Vec<String> = (0..90_000)
+        .map(|number| format!("\"k{number}\":1"))
+        .collect();
     put("c", "args.json", &format!("{{{}}}", columns.join(",")));
     let outside = lab.cache().parent().unwrap().join("secret.yaml");
     fs::write(&outside, "password: secret\n").unwrap();
@@ -429,18 +442,18 @@ fn a_row_has_all_of_its_sources_and_hostile_files_do_no_harm() {
         (&json!("number"), &json!(1), &json!(1))
     );
 
-    let own = table(&server, &json!({"columns": ["lr", "sources_differ:lr"]}));
-    let row = own.runs.iter().position(|run| run == "a").unwrap();
+    let answer = table(&server, &json!({"columns": ["lr", "sources_differ:lr"]}));
+    let row = answer.runs.iter().position(|run| run == "a").unwrap();
     assert_eq!(
-        own.columns[0].cells.number(row).map(f64::to_bits),
+        answer.columns[0].cells.number(row).map(f64::to_bits),
         Some(0.2_f64.to_bits())
     );
-    assert_eq!(own.columns[1].cells.get(row), CellValue::Truth(true));
-    assert!(own.runs.contains(&names[1].to_owned()));
+    assert_eq!(answer.columns[1].cells.get(row), CellValue::Truth(true));
+    assert!(answer.runs.contains(&names[1].to_owned()));
 
     let row = server.get("/api/table/row?run=a").json();
     let mut columns = row["columns"].as_array().unwrap().iter();
-    let rate = columns.find(|own| own["key"] == "lr").unwrap();
+    let rate = columns.find(|column| column["key"] == "lr").unwrap();
     assert_eq!(
         (&rate["disagrees"], &rate["values"][1]),
         (
@@ -471,8 +484,8 @@ fn columns_of_one_meaning_are_shown_together_when_a_user_says_so() {
         let all = server.get(paths::TABLE_COLUMNS).json();
         let mut columns = all["columns"].as_array().unwrap().iter();
         columns
-            .find(|own| own["key"] == key)
-            .map_or(0, |own| own["runs"].as_u64().unwrap())
+            .find(|column| column["key"] == key)
+            .map_or(0, |column| column["runs"].as_u64().unwrap())
     };
     assert_eq!((runs_with("lr"), runs_with("learning_rate")), (2, 2));
     let alias = json!({"version": 0, "aliases": {"lr": "rate", "rate": "learning_rate", "x": "x"}});
@@ -480,12 +493,16 @@ fn columns_of_one_meaning_are_shown_together_when_a_user_says_so() {
     wait_for("one column", || {
         ((runs_with("lr"), runs_with("learning_rate")) == (0, 3)).then_some(())
     });
-    let own = table(&server, &json!({"columns": ["learning_rate"]}));
-    let rates: Vec<Option<f64>> = (0..3).map(|row| own.columns[0].cells.number(row)).collect();
+    let answer = table(&server, &json!({"columns": ["learning_rate"]}));
+    let rates: Vec<Option<f64>> = (0..3)
+        .map(|row| answer.columns[0].cells.number(row))
+        .collect();
     assert_eq!(rates, [Some(0.1), Some(0.2), Some(0.4)]);
     let row = server.get("/api/table/row?run=c").json();
     let mut columns = row["columns"].as_array().unwrap().iter();
-    let rate = columns.find(|own| own["key"] == "learning_rate").unwrap();
+    let rate = columns
+        .find(|column| column["key"] == "learning_rate")
+        .unwrap();
     assert_eq!(rate["values"].as_array().unwrap().len(), 2, "{rate}");
     let none = json!({"version": 1, "aliases": {}});
     assert_eq!(server.patch(paths::NOTEBOOK, &none).status, 200);
@@ -549,8 +566,8 @@ fn notes_views_and_aliases_survive_everything() {
             &json!({"adam-2": {"note": "look again", "tags": ["1"]}})
         )
     );
-    let own = table(&server, &json!({"columns": ["note"], "filter": "adam"}));
-    assert_eq!(own.columns[0].cells.get(0), text("look again"));
+    let answer = table(&server, &json!({"columns": ["note"], "filter": "adam"}));
+    assert_eq!(answer.columns[0].cells.get(0), text("look again"));
 }
 
 #[test]

@@ -85,8 +85,9 @@ fn found(answer: &Value) -> Vec<(String, String)> {
 fn lacks(answer: &Value) -> Vec<String> {
     let all = answer["inconclusive"].as_array().unwrap().iter();
     let of = |rule: &str| {
-        let own = all.clone().filter(|own| own["condition"] == rule);
-        own.map(|own| own["reason"].as_str().unwrap().to_owned())
+        let entries = all.clone().filter(|entry| entry["condition"] == rule);
+        entries
+            .map(|entry| entry["reason"].as_str().unwrap().to_owned())
             .collect::<Vec<_>>()
     };
     RULES.iter().flat_map(|rule| of(rule)).collect()
@@ -108,7 +109,7 @@ fn a_run_that_became_slower_fails_and_the_same_run_passes() {
     assert_eq!(found(&slow.json()), expected);
     let slower = found(&check(&place, "slower", "good", &[]).json());
     assert_eq!(slower[1], pair(RULES[0], "error"));
-    // A run that became faster is no hit.
+    // A faster run is not a hit.
     let fast = check(&place, "good", "slow", &[]);
     assert_eq!((fast.status, found(&fast.json())), (0, vec![]));
     // Without the flag nothing is compared.

@@ -33,7 +33,7 @@ impl Place {
         trainscope_in(self.0.path(), &[&["check", "run"], flags].concat())
     }
 
-    /// Checks for NaN and Inf alone.
+    /// Checks only for NaN and Inf.
     pub(crate) fn overflows(&self) -> Value {
         self.write("rules.toml", OVERFLOW.as_bytes());
         self.check(&["--watchpoints", "rules.toml", "--format", "json"])
@@ -342,7 +342,8 @@ fn a_closed_pipe_is_the_end_of_the_output() {
     assert_eq!(output.status.code(), Some(0));
 }
 
-/// Files as Keras writes them: `train` and `validation` with the same tags. The training loss falls as e^-t, the other rises again.
+/// Files as Keras writes them: `train` and `validation` with the same tags. The training loss falls as e^-t, the other
+/// rises again.
 #[test]
 fn a_training_is_judged_with_the_validation_beside_it() {
     let scalars = |place: &Place, run: &str, loss: fn(f32) -> f32| {

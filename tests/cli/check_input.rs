@@ -152,7 +152,7 @@ fn tensors_of_types_that_are_not_computed_with_are_not_judged_and_no_damage() {
         text.out.contains("complex64      buffer/freqs_cis"),
         "{text:?}"
     );
-    // An unsupported type is no excuse for damage.
+    // An unsupported type does not excuse damage.
     place.write("run/steps/0/weight.cut.npy", b"\x93NUM");
     assert_eq!(place.check(&[]).status, 2);
 }
@@ -195,7 +195,7 @@ fn tensors_of_unread_types_in_event_files_are_not_judged_and_no_damage() {
 
 #[test]
 fn files_of_one_step_with_tensors_of_the_same_names_hide_none() {
-    let own = |number: f32| safetensors(&[("fc.weight", &[number]), ("fc.bias", &[0.5])]);
+    let tensors = |number: f32| safetensors(&[("fc.weight", &[number]), ("fc.bias", &[0.5])]);
     // Steps within names, after a known word or alone.
     for stems in [
         [
@@ -208,7 +208,7 @@ fn files_of_one_step_with_tensors_of_the_same_names_hide_none() {
     ] {
         let place = Place::new();
         for (stem, number) in stems.into_iter().zip([1.0, f32::NAN, 2.0]) {
-            place.write(&format!("run/{stem}.safetensors"), &own(number));
+            place.write(&format!("run/{stem}.safetensors"), &tensors(number));
         }
         let answer = place.overflows();
         assert_eq!(answer["judged"]["steps"], 3, "{stems:?}");
@@ -219,7 +219,7 @@ fn files_of_one_step_with_tensors_of_the_same_names_hide_none() {
     // No step is recognised: reported, and distinguished by the rest of the names.
     let place = Place::new();
     for (stem, number) in [("best", 1.0), ("last", f32::NAN), ("swa", f32::INFINITY)] {
-        place.write(&format!("run/{stem}.safetensors"), &own(number));
+        place.write(&format!("run/{stem}.safetensors"), &tensors(number));
     }
     let answer = place.overflows();
     assert_eq!(
@@ -247,7 +247,7 @@ fn files_of_one_step_with_tensors_of_the_same_names_hide_none() {
     for step in [10, 20] {
         for model in ["generator", "discriminator"] {
             let path = format!("run/{model}_step_{step}.safetensors");
-            place.write(&path, &own(f32::NAN));
+            place.write(&path, &tensors(f32::NAN));
         }
     }
     let answer = place.overflows();

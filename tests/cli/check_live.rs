@@ -54,9 +54,9 @@ fn a_training_stops_itself_before_the_update() {
     }
     let lab = Lab::new();
     let run = lab.base().join("a");
-    let own = std::env::current_exe().unwrap();
+    let program = std::env::current_exe().unwrap();
     let name = "cli::check_live::a_training_stops_itself_before_the_update";
-    let words = [own.to_str().unwrap(), "--exact", name, "--nocapture"];
+    let words = [program.to_str().unwrap(), "--exact", name, "--nocapture"];
     let flags = ["--fail-on", "error", "--format", "json"];
     let (status, stdout, stderr) = output(check(&lab, &run, &flags, &words).env(TRAINING, &run));
     assert_eq!(status, Some(1), "{stderr}");
@@ -71,7 +71,7 @@ fn a_training_stops_itself_before_the_update() {
     );
     assert!(live["saved_secs"].as_f64().unwrap() > 0.0, "{live}");
     let hits = report["hits"].as_array().unwrap();
-    let is_overflow = |own: &Value| own["condition"] == "gradient_exploding" && own["step"] == 77;
+    let is_overflow = |hit: &Value| hit["condition"] == "gradient_exploding" && hit["step"] == 77;
     assert!(hits.iter().any(is_overflow), "{hits:?}");
     let (status, stdout, _) =
         output(check(&lab, &run, &["--fail-on", "error"], &words).env(TRAINING, &run));
@@ -82,7 +82,7 @@ fn a_training_stops_itself_before_the_update() {
     );
     let reason = stdout.split("were not spent. Reason: ").nth(1);
     assert!(
-        reason.is_some_and(|own| own.contains("at step 77 in fc.weight")),
+        reason.is_some_and(|reason| reason.contains("at step 77 in fc.weight")),
         "{stdout}"
     );
 }

@@ -129,16 +129,18 @@ fn settings_and_partings_are_those_of_the_lineage() {
                 assert!(both, "{setting:#} {values:#}");
             }
             let parted = answer["parted"].as_array().unwrap().iter();
-            let scalars: Vec<&Value> = parted.filter(|own| !own["values"].is_null()).collect();
+            let scalars: Vec<&Value> = parted
+                .filter(|parting| !parting["values"].is_null())
+                .collect();
             let firsts = expected["first_step_of_scalars_beyond_0.01"].as_object();
             let firsts = firsts.unwrap();
             assert_eq!(scalars.len(), firsts.len(), "{expected:#}");
-            for own in scalars {
-                let first = &firsts[own["name"].as_str().unwrap()];
-                assert_eq!(own["step"], first["step"]);
+            for scalar in scalars {
+                let first = &firsts[scalar["name"].as_str().unwrap()];
+                assert_eq!(scalar["step"], first["step"]);
                 assert!(
-                    agree(&own["difference"], &first["difference"]),
-                    "{own:#} {first:#}"
+                    agree(&scalar["difference"], &first["difference"]),
+                    "{scalar:#} {first:#}"
                 );
             }
         }
@@ -151,22 +153,24 @@ fn each_tensor_parts_where_numpy_found_it() {
     for (pair, expected) in truth["torch-steps"].as_object().unwrap() {
         let other = pair.rsplit(' ').next().unwrap();
         let [a, b] =
-            ["torch-healthy".to_owned(), format!("torch-{other}")].map(|own| Dump::unpack(&own));
+            ["torch-healthy".to_owned(), format!("torch-{other}")].map(|name| Dump::unpack(&name));
         let answer = diff(&a.path, &b.path, &["--format", "json"]).json();
         assert_eq!(answer["common_steps"], expected["common_steps"], "{pair}");
         let parted = answer["parted"].as_array().unwrap().iter();
-        let tensors: Vec<&Value> = parted.filter(|own| own["values"].is_null()).collect();
+        let tensors: Vec<&Value> = parted
+            .filter(|parting| parting["values"].is_null())
+            .collect();
         let firsts = expected["parted"].as_object().unwrap();
         assert_eq!(tensors.len(), firsts.len(), "{pair}");
-        for own in tensors {
-            let name = own["name"].as_str().unwrap();
-            assert_eq!(own["step"], firsts[name], "{pair} {name}");
+        for tensor in tensors {
+            let name = tensor["name"].as_str().unwrap();
+            assert_eq!(tensor["step"], firsts[name], "{pair} {name}");
             let size = &expected["tensors_at_first_step"][name];
-            let is_near = match (size.as_f64(), own["difference"].as_f64()) {
+            let is_near = match (size.as_f64(), tensor["difference"].as_f64()) {
                 (Some(a), Some(b)) => (a - b).abs() < 1e-5,
-                _ => size.is_null() || *size == own["difference"],
+                _ => size.is_null() || *size == tensor["difference"],
             };
-            assert!(is_near, "{pair} {name}: {own:#} {size}");
+            assert!(is_near, "{pair} {name}: {tensor:#} {size}");
         }
     }
 }
@@ -197,8 +201,8 @@ fn samples_align_runs_of_other_batch_sizes() {
     .json();
     let parted = answer["parted"].as_array().unwrap();
     assert!(!parted.is_empty());
-    for own in parted {
-        assert_aligned_by_samples(own);
+    for parting in parted {
+        assert_aligned_by_samples(parting);
     }
     let fixtures = workspace_root().join("tests/fixtures/torch-tensorboard/torch/hp0");
     let unknown = diff(&fixtures, &fixtures, &["--align", "epoch"]);

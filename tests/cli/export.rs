@@ -63,8 +63,8 @@ fn rows_of_concurrent_writers_are_told_apart() {
     let table = export(&lab.base().join("run"), "scalars", &[]);
     let rows = rows(&table);
     let of = |writer: &str| {
-        let own = rows.iter().filter(|row| row["writer"] == writer);
-        own.map(|row| row["value"]).collect::<Vec<_>>()
+        let matching = rows.iter().filter(|row| row["writer"] == writer);
+        matching.map(|row| row["value"]).collect::<Vec<_>>()
     };
     let name = rows.iter().map(|row| row["writer"]).max().unwrap();
     assert!(name.contains("tfevents"), "{rows:?}");
@@ -85,9 +85,9 @@ fn scalars_are_those_of_the_api_and_nothing_finite_is_lost() {
     for ((row, step), value) in rows.iter().zip(&answer.steps).zip(&answer.values) {
         assert_eq!(row["step"].parse::<i64>().unwrap(), *step);
         // `NaN` parses as a float.
-        let own: f64 = row["value"].parse().unwrap();
+        let exported: f64 = row["value"].parse().unwrap();
         assert!(
-            own.to_bits() == value.to_bits() || own.is_nan() && value.is_nan(),
+            exported.to_bits() == value.to_bits() || exported.is_nan() && value.is_nan(),
             "{row:?}"
         );
     }
@@ -111,7 +111,7 @@ fn scalars_are_those_of_the_api_and_nothing_finite_is_lost() {
     for column in ["steps", "values", "wall_times_secs", "non_finite", "total"] {
         assert_eq!(json[0][column], asked[column], "{column}");
     }
-    // A range of it.
+    // A range of steps.
     let part = export(
         &run,
         "scalars",
@@ -310,13 +310,13 @@ fn graphs_of_every_framework_are_exported_and_none_is_at_fault() {
         let told = told.as_array().unwrap();
         assert!(
             told.iter()
-                .any(|own| own["topic"] == "model" && own["state"] != "unknown"),
+                .any(|section| section["topic"] == "model" && section["state"] != "unknown"),
             "{told:?}"
         );
         faults.extend(
             told.iter()
-                .filter(|own| own["state"] == "fault")
-                .map(|own| (run.clone(), Value::clone(own))),
+                .filter(|section| section["state"] == "fault")
+                .map(|section| (run.clone(), Value::clone(section))),
         );
     }
     assert!(faults.is_empty(), "{faults:#?}");
@@ -327,7 +327,7 @@ fn graphs_of_every_framework_are_exported_and_none_is_at_fault() {
         .as_array()
         .unwrap()
         .iter()
-        .find(|own| own["rule"] == "useless_bias")
+        .find(|section| section["rule"] == "useless_bias")
         .unwrap();
     assert_eq!(
         (&bias["state"], &bias["node"]),
@@ -425,7 +425,7 @@ fn tensors_that_cannot_be_read_are_left_out_and_told() {
             && printed.err.contains("complex64"),
         "{printed:?}"
     );
-    // A truncated file: all others are written all the same.
+    // A truncated file: all others are still written.
     fs::remove_dir_all(&out).unwrap();
     place.write("run/steps/0/gradient.cut.npy", &good[..good.len() - 1]);
     let printed = export(&run, "tensors", &flags);
@@ -548,12 +548,12 @@ fn constants_of_dumps_are_listed_with_the_first_step_and_not_judged() {
 fn loss_landscapes_are_points_and_maps() {
     let run = fixture("ms20-summary/landscape");
     let table = export(&run, "landscape", &["--tags", "^landscape_.4.$"]);
-    let own = rows(&table);
+    let rows = rows(&table);
     assert_eq!(
-        own.iter().filter(|row| row["part"] == "surface").count(),
+        rows.iter().filter(|row| row["part"] == "surface").count(),
         81
     );
-    let end = own.iter().find(|row| row["part"] == "end").unwrap();
+    let end = rows.iter().find(|row| row["part"] == "end").unwrap();
     assert_eq!((end["x"], end["y"]), ("0.0", "0.0"));
     let loss: f64 = end["z"].parse().unwrap();
     assert!((loss - 0.111_739_1).abs() < 1e-6);

@@ -45,7 +45,7 @@ fn the_difference_of_two_profiles_names_operators_and_parts() {
     let times = &first["self_step_nanos"];
     let grown = times[0].as_i64().unwrap() - times[1].as_i64().unwrap();
     assert_eq!(grown, 4_000_000, "{times}");
-    // The same profile is as long, and three steps tell nothing.
+    // The same profile has the same length, and three steps are too few to judge.
     let same = run(&place, &["diff", "good", "good", "--profile"]);
     assert_eq!(same.status, 0, "{same:?}");
     let short = run(&place, &["diff", "short", "good", "--profile", "--quiet"]);
@@ -197,7 +197,7 @@ fn memory_over_time_is_exported_from_the_file_beside_a_trace_without_events() {
     assert_eq!(rows.len(), 2, "{exported:?}");
     assert!(rows[0].ends_with(",1000000,13,"), "{rows:?}");
     assert!(rows[1].ends_with(",2000000,8,"), "{rows:?}");
-    // Without a trace it is a session of its own, which begins with its first point.
+    // Without a trace it is a separate session, which begins with its first point.
     place.write("alone/memory_timeline.json", timeline.as_bytes());
     let alone = run(&place, &["export", "alone", "--kind", "memory"]);
     let rows: Vec<&str> = alone.out.lines().skip(1).collect();
@@ -214,7 +214,8 @@ fn memory_over_time_is_exported_from_the_file_beside_a_trace_without_events() {
     assert_eq!(empty["sessions"][0]["state"], "unreadable", "{empty}");
 }
 
-/// Steps of an Ascend device in ticks of 10 ns: forward begins 50 µs after the step, and `late` ticks later on this rank.
+/// Steps of an Ascend device in ticks of 10 ns: forward begins 50 µs after the step, and `late` ticks later on this
+/// rank.
 fn step_trace(late: i64) -> String {
     let mut text = "step_num,start_point,end_point,total,fp_point,bp_point,iteration_interval,fp_and_bp,tail,\
                     stream_20_0_AllReduce-op7_start_point,stream_20_0_AllReduce-op7_end_point,stream_20_0_AllReduce-op7\n"
@@ -293,28 +294,28 @@ fn tables_of_an_npu_are_a_run_with_steps_operators_and_ranks() {
         .json()
     };
     let profile = of(&["profile"]);
-    let own = &profile["sessions"][0];
+    let session = &profile["sessions"][0];
     assert_eq!(
-        (&own["format"], &own["rank"], &own["steps_from"]),
+        (&session["format"], &session["rank"], &session["steps_from"]),
         (&"mindspore".into(), &3.into(), &"table".into())
     );
     assert_eq!(
-        (&own["step_count"], &own["mean_step_nanos"]),
+        (&session["step_count"], &session["mean_step_nanos"]),
         (&12.into(), &1_000_000.into())
     );
     // Only these steps have their operators.
-    assert_eq!(own["whole_steps"], 6);
-    let parts = &own["mean_parts_nanos"];
+    assert_eq!(session["whole_steps"], 6);
+    let parts = &session["mean_parts_nanos"];
     assert_eq!(
         (&parts["kernel"], &parts["data"], &parts["communication"]),
         (&400_000.into(), &50_000.into(), &200_000.into())
     );
     assert!(
-        own["sentence"]["en"]
+        session["sentence"]["en"]
             .as_str()
             .unwrap()
             .contains("the NPU waits"),
-        "{own}"
+        "{session}"
     );
     let operators = of(&["operators", "--by", "shape"]);
     let matmul = &operators[0];

@@ -65,11 +65,11 @@ fn a_report_is_one_file_that_loads_nothing() {
 
 #[test]
 fn a_report_against_another_run_says_what_diff_says() {
-    let [base, own] = ["mindspore/healthy", "mindspore/overflow"].map(sample);
-    let [a, b] = [&base, &own].map(|path| path.display().to_string());
+    let [base, other] = ["mindspore/healthy", "mindspore/overflow"].map(sample);
+    let [a, b] = [&base, &other].map(|path| path.display().to_string());
     let answer = trainscope_in(Path::new("."), &["diff", &a, &b, "--format", "json"]).json();
     let sentence = answer["sentence"].as_str().unwrap();
-    let (printed, page) = report(&own, &["--against", &a]);
+    let (printed, page) = report(&other, &["--against", &a]);
     assert_eq!(printed.status, 0, "{printed:?}");
     let from = page.find("Compared with").expect("a section");
     let section = &page[from..page[from..].find("</section>").unwrap() + from];
@@ -83,7 +83,7 @@ fn a_report_against_another_run_says_what_diff_says() {
             "{key}: {section}"
         );
     }
-    // A run beside itself has nothing to list.
+    // A run compared with itself has nothing to list.
     let (_, page) = report(&base, &["--against", &a, "--lang", "zh"]);
     assert!(page.contains("对比") && !page.contains("最先出现差异"));
     let (printed, _) = report(&base, &["--tolerance", "0.1"]);
@@ -103,7 +103,7 @@ fn a_report_says_what_check_says() {
     let begins = "<td class=\"nb\"><span class=\"s ";
     // Rows of the diagnosis begin in the same way.
     assert!(page.matches(begins).count() >= hits[0] + hits[1]);
-    // Findings have quantity and unit beside the limit, and the diagnosis agrees with the hits.
+    // Findings have quantity and unit next to the limit, and the diagnosis agrees with the hits.
     for wanted in [
         "<td class=\"n e\">rate / previous maximum ×10,000</td><td class=\"n\">&gt; ×10</td>",
         "<b>Hyper-parameters</b>",

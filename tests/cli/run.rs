@@ -1,4 +1,4 @@
-//! `trainscope run`: the command is as without it, and the screen at the end judges the runs of its processes.
+//! `trainscope run`: the command behaves as without it, and the screen at the end judges the runs of its processes.
 //!
 //! Shell scripts stand for trainings; programs of Python are in `collector/python/tests/frameworks/test_run.py`.
 
@@ -142,14 +142,14 @@ fn a_signal_is_handed_on_once() {
 #[test]
 fn signals_that_are_ignored_stay_ignored() {
     let lab = Lab::new();
-    let own = command(&lab, &["--out", "a"], &[]);
-    let own: Vec<_> = std::iter::once(own.get_program())
-        .chain(own.get_args())
+    let command = command(&lab, &["--out", "a"], &[]);
+    let words: Vec<_> = std::iter::once(command.get_program())
+        .chain(command.get_args())
         .map(|word| word.to_str().unwrap().to_owned())
         .collect();
     let script = format!(
         "trap '' HUP; exec {} sh -c 'kill -HUP $$; echo alive'",
-        own.join(" ")
+        words.join(" ")
     );
     let output = Command::new("sh")
         .args(["-c", &script])

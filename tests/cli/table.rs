@@ -214,9 +214,9 @@ fn runs_are_grouped_and_have_fronts() {
             .map(|line| line.split(',').map(str::to_owned).collect())
             .collect()
     };
-    let own = csv(&["--group-by", "batch_size", "--columns", "lineage:loss"]);
+    let rows = csv(&["--group-by", "batch_size", "--columns", "lineage:loss"]);
     assert_eq!(
-        own[0],
+        rows[0],
         [
             "run",
             "batch_size",
@@ -226,27 +226,27 @@ fn runs_are_grouped_and_have_fronts() {
             "lineage:loss n"
         ]
     );
-    let runs: usize = own[1..]
+    let runs: usize = rows[1..]
         .iter()
         .map(|line| line[2].parse::<usize>().unwrap())
         .sum();
-    assert_eq!(runs, 9, "{own:?}");
-    let eights = own.iter().find(|line| line[1] == "8").unwrap();
+    assert_eq!(runs, 9, "{rows:?}");
+    let eights = rows.iter().find(|line| line[1] == "8").unwrap();
     assert_eq!(
         (&*eights[2], &*eights[5]),
         ("7", "6"),
-        "NaN does not enter: {own:?}"
+        "NaN does not enter: {rows:?}"
     );
 
-    let own = csv(&[
+    let rows = csv(&[
         "--pareto",
         "lineage:loss,accuracy",
         "--columns",
         "lineage:loss,eval:Accuracy",
     ]);
-    assert_eq!(own[0][3], "front");
+    assert_eq!(rows[0][3], "front");
     let best = |at: usize, is_less: bool| {
-        let numbers = own[1..]
+        let numbers = rows[1..]
             .iter()
             .filter_map(|line| line[at].parse::<f64>().ok().zip(Some(line)));
         let numbers = numbers.filter(|(number, line)| number.is_finite() && !line[3].is_empty());
@@ -257,9 +257,9 @@ fn runs_are_grouped_and_have_fronts() {
     assert_eq!(
         (best(1, true).as_str(), best(2, false).as_str()),
         ("1", "1"),
-        "{own:?}"
+        "{rows:?}"
     );
-    let overflow = own.iter().find(|line| line[0] == "overflow").unwrap();
+    let overflow = rows.iter().find(|line| line[0] == "overflow").unwrap();
     assert_eq!(overflow[3], "", "a loss of NaN is on no front");
     let one = trainscope(&["table", &folder, "--pareto", "lineage:loss"]);
     assert_eq!(one.status, 2, "{one:?}");
@@ -295,30 +295,36 @@ fn importance_names_the_parameter_or_says_that_runs_are_too_few() {
     );
     let bar = |name: &str| -> Value {
         let mut all = answer["parameters"].as_array().unwrap().iter();
-        let has = |own: &&Value| {
-            own["name"] == name || own["same_as"].as_array().unwrap().contains(&json!(name))
+        let has = |parameter: &&Value| {
+            parameter["name"] == name
+                || parameter["same_as"]
+                    .as_array()
+                    .unwrap()
+                    .contains(&json!(name))
         };
         all.find(has)
             .unwrap_or_else(|| panic!("no {name}: {answer:#}"))
             .clone()
     };
     let truth = truth("ms210-summary");
-    for (name, own) in truth["importance"]["eval:Accuracy"].as_object().unwrap() {
+    for (name, wanted) in truth["importance"]["eval:Accuracy"].as_object().unwrap() {
         let bar = bar(name);
-        match own["status"].as_str().unwrap() {
+        match wanted["status"].as_str().unwrap() {
             "constant" => assert_eq!(bar["reason"], "constant", "{name}"),
             "numeric" => {
                 let (value, expected) = (
                     bar["value"].as_f64().unwrap(),
-                    own["spearman"].as_f64().unwrap(),
+                    wanted["spearman"].as_f64().unwrap(),
                 );
                 assert!(
                     (value - expected).abs() < 1e-12,
                     "{name}: {value} is not {expected}"
                 );
             }
-            _ if own["note"].is_string() => assert_eq!(bar["reason"], "names_each_run", "{name}"),
-            _ => match own["rank_epsilon_squared"].as_f64() {
+            _ if wanted["note"].is_string() => {
+                assert_eq!(bar["reason"], "names_each_run", "{name}");
+            }
+            _ => match wanted["rank_epsilon_squared"].as_f64() {
                 Some(expected) => {
                     let value = bar["value"].as_f64().unwrap();
                     assert!(

@@ -175,7 +175,7 @@ fn tensorflow_scalars_are_tensors() {
     }
 }
 
-/// The losses printed by the training script, beside its summary files.
+/// The losses printed by the training script, next to its summary files.
 fn mindspore_losses(version: &str) {
     let lab = Lab::new();
     let server = served(&lab, version);

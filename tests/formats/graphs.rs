@@ -59,12 +59,14 @@ fn ask(server: &Server, path: &str, pairs: &[(&str, &str)]) -> Value {
 
 fn labels(scene: &Value) -> Vec<&str> {
     let boxes = scene["boxes"].as_array().unwrap().iter();
-    boxes.map(|own| own["label"].as_str().unwrap()).collect()
+    boxes
+        .map(|shown| shown["label"].as_str().unwrap())
+        .collect()
 }
 
 fn find<'a>(scene: &'a Value, path: &str) -> &'a Value {
     let boxes = scene["boxes"].as_array().unwrap();
-    let found = boxes.iter().find(|own| own["path"] == path);
+    let found = boxes.iter().find(|shown| shown["path"] == path);
     found.unwrap_or_else(|| panic!("no box `{path}` among {:?}", labels(scene)))
 }
 
@@ -105,8 +107,8 @@ fn onnx_graphs_hold_what_their_exporter_counts() {
         paths::GRAPH_SCENE,
         &[cnn.as_slice(), &[("show", "fc/node_linear")]].concat(),
     );
-    let own = find(&scene, "fc/node_linear");
-    let chips: Vec<_> = own["chips"]
+    let node = find(&scene, "fc/node_linear");
+    let chips: Vec<_> = node["chips"]
         .as_array()
         .unwrap()
         .iter()
@@ -114,7 +116,7 @@ fn onnx_graphs_hold_what_their_exporter_counts() {
         .collect();
     assert_eq!(chips, [&json!("weight"), &json!("bias")]);
     assert!(!labels(&scene).contains(&"fc.weight"));
-    // Their values are in a missing file, which is no error.
+    // Their values are in a missing file, which is not an error.
     let node = ask(
         &server,
         paths::GRAPH_NODE,
@@ -214,7 +216,9 @@ fn tensors_of_files_belong_to_the_nodes_they_are_of() {
     let server = serve(&lab, 1);
     let index = ask(&server, paths::TENSOR_INDEX, &[("run", "dump")]);
     let all = index["tensors"].as_array().unwrap().iter();
-    let all: Vec<&str> = all.map(|own| own["tensor"].as_str().unwrap()).collect();
+    let all: Vec<&str> = all
+        .map(|tensor| tensor["tensor"].as_str().unwrap())
+        .collect();
     let conv = all
         .iter()
         .find(|name| name.contains("conv1-Conv2d/Conv2D-op"));
@@ -228,8 +232,8 @@ fn tensors_of_files_belong_to_the_nodes_they_are_of() {
             &[("run", "dump"), ("node", path)],
         );
         let tensors = found["tensors"].as_array().unwrap();
-        let own = json!({"kind": "tensors", "tag": conv, "rank": 0});
-        assert!(tensors.contains(&own), "{path}: {tensors:?}");
+        let tensor = json!({"kind": "tensors", "tag": conv, "rank": 0});
+        assert!(tensors.contains(&tensor), "{path}: {tensors:?}");
         assert!(tensors.len() < all.len(), "not those of other nodes");
     }
 }
@@ -249,7 +253,7 @@ fn what_repeats_is_one_box_and_findings_lie_where_they_began() {
         .as_array()
         .unwrap()
         .iter()
-        .find(|own| own["kind"] == "fold")
+        .find(|shown| shown["kind"] == "fold")
         .unwrap();
     assert!(fold["times"].as_u64() > Some(5), "{fold}");
     let inside = format!("{}/fc5", fold["path"].as_str().unwrap());
@@ -267,7 +271,7 @@ fn what_repeats_is_one_box_and_findings_lie_where_they_began() {
         let boxes = scene["boxes"].as_array().unwrap().clone();
         boxes
             .into_iter()
-            .find(|own| own["severity"] == "error" && own["open"] == false)
+            .find(|shown| shown["severity"] == "error" && shown["open"] == false)
     });
     let node = ask(
         &server,

@@ -217,7 +217,7 @@ fn files_that_are_graphs_belong_to_the_run_of_their_folder() {
     lab.copy_fixture("torch-onnx", "exported");
     lab.copy_fixture("mindspore-graphs", "graphs");
     lab.record("run").curve("loss", 0..10, |step| step as f32);
-    // A graph beside event files, a file of the same extension that is no graph, and a damaged one.
+    // A graph next to event files, a file of the same extension that is not a graph, and a damaged one.
     let run = lab.base().join("run");
     let model = lab.base().join("exported/cnn.dynamo.onnx");
     fs::copy(&model, run.join("model.onnx")).unwrap();

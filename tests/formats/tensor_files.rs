@@ -25,7 +25,7 @@ fn a_file_that_ends_early_is_told_before_the_first_byte() {
             assert!(message.contains("it ends at byte"), "{message}");
         }
     }
-    // The existing part of it is sent.
+    // The existing part is sent.
     let pairs = query(&[
         ("run", "odd"),
         ("tensor", "giant"),
@@ -57,7 +57,7 @@ fn types_that_are_not_computed_with_are_listed_and_no_damage() {
         .as_array()
         .unwrap()
         .iter()
-        .map(|own| own["tensor"].as_str().unwrap())
+        .map(|tensor| tensor["tensor"].as_str().unwrap())
         .collect();
     unread.sort_unstable();
     assert_eq!(unread, ["complex", "objects"]);

@@ -1,5 +1,5 @@
-//! Event files of the collector, opened by TensorBoard itself: its data server, the default loader, returns every
-//! point of them.
+//! Event files of the collector, opened by TensorBoard itself: its data server, the default loader, returns all their
+//! points.
 
 use std::collections::BTreeMap;
 use std::fs::{self, File};

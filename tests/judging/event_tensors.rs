@@ -75,7 +75,7 @@ fn a_run_whose_only_tensor_is_nan_fails() {
     assert_eq!(answer["first_cause"]["condition"], "weight_overflow");
     assert_eq!(answer["runs"][0]["verdict"], "problem");
     assert_eq!(answer["judged"]["tensors"], 1);
-    // Beside a healthy run, too.
+    // Next to a healthy run, too.
     runs.events("well")
         .tensor("weight/fc1.weight", 0, &weights(0, 12));
     let all = runs.check(".", &[]);
@@ -93,7 +93,7 @@ fn a_run_whose_only_tensor_is_nan_fails() {
 #[test]
 fn tensors_of_event_files_are_judged_like_those_of_dumps() {
     let values = |name: &str, step: i64| match name {
-        // Constant from step 10 on, with an overflow at 25.
+        // Constant since step 10, with an overflow at 25.
         "fc1.weight" => weights(step.min(10), 64),
         "fc2.weight" if step >= 25 => vec![f32::INFINITY; 64],
         "fc1.weight.grad" if step >= 20 => vec![0.0; 64],
@@ -173,7 +173,7 @@ fn tensors_and_histograms_of_a_summary_are_judged() {
     );
 }
 
-/// A histogram without a finite value is no blank card, and its hit has cells on the map of a run without tensors.
+/// A histogram without a finite value is not a blank card, and its hit has cells on the map of a run without tensors.
 #[tokio::test]
 async fn the_overview_says_that_all_elements_of_the_newest_histogram_are_nan() {
     let runs = Runs::new();
@@ -312,7 +312,7 @@ fn nan_in_any_scalar_is_a_note_and_is_told_once() {
     let said = "No problems found in 1 scalar over 4 steps. No tensors were checked. 1 note.";
     assert_eq!(answer["runs"][0]["summary"], said);
     assert_eq!(runs.check("special", &["--fail-on", "info"]).status, 1);
-    // Reported once for a loss, and for any scalar with a warning of its own.
+    // Reported once for a loss, and for any scalar with a separate warning.
     let falls = |step: i64| {
         if step < 30 {
             1.0 / (1.0 + step as f64)
@@ -331,12 +331,12 @@ fn nan_in_any_scalar_is_a_note_and_is_told_once() {
         names.contains(&&json!("loss_nan")) && !names.contains(&&json!("scalar_not_finite")),
         "{names:?}"
     );
-    // A held-out loss that is NaN once, and a number later, is no error.
+    // A held-out loss that is NaN once, and a number later, is not an error.
     runs.events("held")
         .curve("val_loss", 6, |step| if step == 2 { f64::NAN } else { 1.0 });
     let answer = runs.json("held");
     assert_eq!(answer["notes"][0]["condition"], "scalar_not_finite");
-    // A finite scalar of any name is no error either.
+    // A finite scalar of any name is not an error either.
     runs.events("finite")
         .curve("temperature", 6, |step| step as f64);
     assert_eq!(runs.json("finite")["notes"], json!([]));

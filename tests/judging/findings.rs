@@ -1,4 +1,4 @@
-//! Findings of the server: equal to `trainscope check` with the watchpoints beside the runs.
+//! Findings of the server: equal to `trainscope check` with the watchpoints next to the runs.
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::Path;
@@ -116,7 +116,7 @@ fn a_run_has_one_number_of_hits_on_every_page() {
         let listed: Counts = serde_json::from_value(run["health"]["counts"].clone()).unwrap();
         let seen = findings(&server, id);
         assert_eq!((seen.counts, seen.total), (listed, listed.all()), "{id}");
-        let row = table.rows.iter().find(|own| own.run == id).unwrap();
+        let row = table.rows.iter().find(|row| row.run == id).unwrap();
         assert_eq!(
             row.cells,
             [CellValue::Number(listed.problems() as f64)],
@@ -129,9 +129,9 @@ fn a_run_has_one_number_of_hits_on_every_page() {
             let found: FindingsDifference = serde_json::from_value(found).unwrap();
             let [of_base, of_other, both] = found.counts;
             let base = findings(&server, base).counts;
-            for (own, alone) in [(listed, of_other), (base, of_base)] {
+            for (total, alone) in [(listed, of_other), (base, of_base)] {
                 let found = (alone.problems() + both.problems(), alone.info + both.info);
-                assert_eq!(found, (own.problems(), own.info), "{id}");
+                assert_eq!(found, (total.problems(), total.info), "{id}");
             }
         }
     }
@@ -211,14 +211,14 @@ fn two_watchpoints_of_one_condition_are_told_apart() {
     let keys: BTreeSet<String> = all.hits.iter().map(Hit::key).collect();
     assert_eq!(keys.len(), all.hits.len());
     let [low, high] = ["tensor_too_large", "tensor_too_large~2"].map(|name| {
-        let own = ask(&[("watchpoint", name), ("limit", "5000")]);
-        assert!(own.total > 0, "{name}");
-        own
+        let found = ask(&[("watchpoint", name), ("limit", "5000")]);
+        assert!(found.total > 0, "{name}");
+        found
     });
     assert!(low.hits.iter().all(|hit| hit.watchpoint == 0));
     assert!(high.hits.iter().all(|hit| hit.watchpoint == 1));
     assert_eq!(low.total + high.total, all.total);
-    // Each is found by its key, at its own line.
+    // Each hit is found by its key, at its line.
     let wanted = high.hits.last().unwrap();
     let found = ask(&[("hit", &wanted.key()), ("limit", "1")])
         .wanted
@@ -256,7 +256,7 @@ fn the_first_cause_is_told_alike_everywhere() {
         assert_eq!(cause.line, Some((at + groups) as u64), "{run}");
         assert_eq!(seen.judged.ranks, ranks, "{run}");
     }
-    // Neighbours are the node's own tensors, not the worst ones of that layer; no graph gives their order.
+    // Neighbours are the tensors of the node, not the worst ones of that layer; no graph gives their order.
     let seen = findings(&server, "torch");
     let cause = &seen.first_cause.as_ref().unwrap().hit;
     assert_eq!((&*cause.tensor, cause.step), ("lr", 0));
@@ -356,9 +356,9 @@ fn watchpoints_are_changed_and_the_second_is_told() {
     );
     let recommended = seen["watchpoints"].as_array().unwrap().len();
     assert!(recommended > 20);
-    let change = |run: &str, own: bool, version: &Value, watchpoints: Value| {
+    let change = |run: &str, only_this_run: bool, version: &Value, watchpoints: Value| {
         let body = json!({
-            "run": run, "only_this_run": own, "version": version, "watchpoints": watchpoints
+            "run": run, "only_this_run": only_this_run, "version": version, "watchpoints": watchpoints
         });
         server.put(paths::WATCHPOINTS, &body)
     };
@@ -391,10 +391,10 @@ fn watchpoints_are_changed_and_the_second_is_told() {
     );
     assert_eq!(list(&server, "first"), made);
 
-    // A run may have its own list, with a disabled watchpoint that no other run has.
+    // A run may have a separate list, with a disabled watchpoint that no other run has.
     let off = json!([{"condition": "loss_nan", "on": false}]);
-    let own = change("deep/second", true, &made["version"], off).json();
-    assert_eq!(own["origin"], "run");
+    let changed = change("deep/second", true, &made["version"], off).json();
+    assert_eq!(changed["origin"], "run");
     let seen = judged("deep/second", "no hit", &|seen| seen.total == 0);
     assert!(!seen.watchpoints[0].is_on);
     assert_eq!(findings(&server, "first").total, 1);
@@ -408,7 +408,7 @@ fn watchpoints_are_changed_and_the_second_is_told() {
     assert_eq!(runs[0]["run"], "first");
 
     // Invalid watchpoints are refused with entry and key; comments survive a valid change.
-    let version = &own["version"];
+    let version = &changed["version"];
     for (wrong, says) in [
         (json!([{"condition": "loss_man"}]), "loss_man"),
         (
@@ -504,8 +504,8 @@ fn a_run_is_judged_again_and_what_lies_around_a_tensor_is_told() {
     let around = server
         .get(&format!("{}?{}", paths::NEIGHBOURS, query(&pairs)))
         .json();
-    let own = around["own"].as_array().unwrap();
-    let of_hit = own.iter().find(|own| own["tensor"] == *hit.tensor).unwrap();
+    let all = around["own"].as_array().unwrap();
+    let of_hit = all.iter().find(|row| row["tensor"] == *hit.tensor).unwrap();
     assert!(of_hit["severity"].is_string(), "{around}");
     let sides = ["upstream", "downstream"].map(|side| around[side].as_array().unwrap().len());
     assert!(sides.iter().sum::<usize>() > 0, "{around}");

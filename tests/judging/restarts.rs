@@ -108,7 +108,9 @@ fn points_that_a_restart_has_overwritten_are_counted() {
 fn about_files(lab: &Lab) -> Vec<String> {
     let answer = judged(lab);
     let about = answer["runs"][0]["about_files"].as_array().unwrap().iter();
-    about.map(|own| own.as_str().unwrap().to_owned()).collect()
+    about
+        .map(|sentence| sentence.as_str().unwrap().to_owned())
+        .collect()
 }
 
 #[test]

@@ -152,7 +152,7 @@ fn what_was_not_checked_is_never_called_ok() {
             assert_eq!(runs.check(run, &["--strict"]).status, strict, "{run}");
         }
     }
-    // Beside others, a run without checkable data is reported, and does not hide that the rest is healthy.
+    // Next to others, a run without checkable data is reported, and does not hide that the rest is healthy.
     let all = runs.check(".", &["--fail-on", "error"]);
     assert_eq!(all.status, 1);
     fs::remove_dir_all(runs.path().join("problem")).unwrap();
@@ -182,8 +182,8 @@ fn every_form_of_output_tells_what_was_not_checked() {
         ("problem", "problem"),
     ] {
         let answer = runs.json(run);
-        let own = &answer["runs"][0];
-        assert_eq!(own["verdict"], verdict, "{run}");
+        let checked = &answer["runs"][0];
+        assert_eq!(checked["verdict"], verdict, "{run}");
         let github = runs.check(run, &["--format", "github"]).out;
         let is_told = github.contains("Not checked in full");
         assert_eq!(is_told, matches!(run, "scalars" | "nothing"), "{github}");
@@ -259,7 +259,7 @@ fn pages_and_the_command_line_have_one_verdict() {
         let overflow = findings
             .watchpoints
             .iter()
-            .find(|own| own.condition == "weight_overflow");
+            .find(|watchpoint| watchpoint.condition == "weight_overflow");
         assert_eq!(overflow.unwrap().has_data, run.id == "whole", "{}", run.id);
     }
 }

@@ -11,7 +11,7 @@ use crate::support::{Browser, Lab, wait_for};
 /// The environment variable that names the Python environment with the script.
 const AXE: &str = "TRAINSCOPE_AXE";
 
-/// Each page, and what is there when it is complete.
+/// Each page, and a selector of its content when it is complete.
 const PAGES: [(&str, &str); 20] = [
     ("/?q=mlp", "a[href$='/run/mlp/overflow/overview']"),
     (
@@ -44,7 +44,8 @@ const PAGES: [(&str, &str); 20] = [
     ("/run/torch/eight-ranks/timeline", "main canvas"),
 ];
 
-/// The rule that rows of runs break: a row says in words beside its name whether it is hidden, and its name is that of the run.
+/// The rule that rows of runs break: a row says in words next to its name whether it is hidden, and its accessible name
+/// is that of the run.
 const OPEN_RULE: &str = "label-content-name-mismatch";
 /// Beginning of such a row.
 const OPEN_ROW: &str = "<button class=\"rr\"";

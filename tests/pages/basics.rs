@@ -141,7 +141,7 @@ async fn a_filter_leaves_the_cards_it_matches() {
 #[tokio::test]
 async fn dragging_zooms_until_every_recorded_point_is_drawn() {
     let lab = Lab::new();
-    // A sawtooth, and half of it at every other step.
+    // A sawtooth, halved at every other step.
     let value = |step: i64| (step % 7_919 / (1 + step % 2)) as f32;
     lab.record("long").curve("loss", 0..200_000, value);
     let server = lab.start();
@@ -164,7 +164,7 @@ async fn dragging_zooms_until_every_recorded_point_is_drawn() {
     let points = Some(browser.next_curve().await)
         .filter(|closer| !closer.cut && closer.total < points.total)
         .unwrap();
-    // Points of the range, half of it on each side, and those before it that smoothing would need.
+    // Points of the range, of half its length on each side, and earlier ones that smoothing would need.
     assert!((10..320).contains(&points.total), "{points:?}");
     assert_eq!(points.steps.len() as u64, points.total);
     let recorded: Vec<i64> = (points.steps[0]..).take(points.steps.len()).collect();
@@ -342,7 +342,7 @@ async fn a_link_survives_the_question_for_the_token() {
     browser.click("button:not([type])").await;
     browser.wait_for_text("That is not the token").await;
     browser.fill("input[name=token]", TOKEN).await;
-    // The script of the page, which its policy allows, shows what was typed.
+    // The script of the page, which its policy allows, shows the typed text.
     browser.click_text("button", "Show").await;
     let shown = browser.attribute("input[name=token]", "type").await;
     assert_eq!(shown, "text");

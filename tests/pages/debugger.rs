@@ -343,8 +343,8 @@ async fn watchpoints_of_one_condition_are_told_apart_and_replaced_only_where_it_
             "[[watchpoint]]\ncondition = \"tensor_too_large\"\nmax_gt = {limit}\nseverity = \"{severity}\"\n\n"
         )
     };
-    let own = limit("0.05", "warning") + &limit("0.5", "error");
-    std::fs::write(&file, &own).unwrap();
+    let written = limit("0.05", "warning") + &limit("0.5", "error");
+    std::fs::write(&file, &written).unwrap();
     let browser = Browser::open().await;
     browser.goto(&server, "/run/healthy/debugger").await;
     browser.wait_for_text("Shared by this folder").await;
@@ -379,7 +379,7 @@ async fn watchpoints_of_one_condition_are_told_apart_and_replaced_only_where_it_
     wait_for("the removal in the file", || {
         (!text().contains("0.5")).then_some(())
     });
-    std::fs::write(&file, &own).unwrap();
+    std::fs::write(&file, &written).unwrap();
     browser.wait_for_count("li[data-condition]", 2).await;
     // The recommended set for this run alone: after a confirmation, and the list of all runs is unchanged.
     browser.click("input[name=only_run]").await;
@@ -391,11 +391,11 @@ async fn watchpoints_of_one_condition_are_told_apart_and_replaced_only_where_it_
     let answer = "[data-part=message] button";
     browser.click_text(answer, "Cancel").await;
     browser.wait_for_count(MESSAGE, 0).await;
-    assert_eq!(text(), own);
+    assert_eq!(text(), written);
     browser.click(wand).await;
     browser.click_text(answer, "Use the recommended set").await;
     browser.wait_for_text("This run only").await;
-    assert!(text().starts_with(&own) && text().contains("[[run]]"));
+    assert!(text().starts_with(&written) && text().contains("[[run]]"));
     browser
         .wait_until("document.querySelectorAll('li[data-condition]').length > 20")
         .await;

@@ -243,19 +243,21 @@ async fn histograms_change_their_picture_with_view_bins_and_steps() {
     browser.click_text(view, "Heat map").await;
     let heat = browser.wait_for_other_picture(canvas, ridges).await;
     assert!(browser.url().await.contains("view=heat"));
-    // Each card may have its own setting, and a link restores it.
+    // Each card may have a separate setting, and a link restores it.
     browser.click_text(view, "Per card").await;
     let ridges = browser.wait_for_other_picture(canvas, heat).await;
-    let own = "section[data-tag] select[aria-label=View]";
-    browser.set(own, "heat").await;
+    let selector = "section[data-tag] select[aria-label=View]";
+    browser.set(selector, "heat").await;
     let heat = browser.wait_for_other_picture(canvas, ridges).await;
     browser.reload().await;
-    browser.wait_for_element(own).await;
+    browser.wait_for_element(selector).await;
     let again = browser.settled_picture(canvas).await;
     assert_eq!(again, heat, "a link opens the same pictures");
     assert_eq!(
         browser
-            .run(&format!("return document.querySelector({own:?}).value"))
+            .run(&format!(
+                "return document.querySelector({selector:?}).value"
+            ))
             .await,
         "heat"
     );
@@ -285,8 +287,8 @@ async fn histograms_change_their_picture_with_view_bins_and_steps() {
     browser
         .wait_for("gradients alone", async || {
             let others = browser.count("section[data-tag='fc1.weight']").await;
-            let own = browser.count("section[data-tag='fc1.weight.grad']").await;
-            (others == 0 && own == 1).then_some(())
+            let gradients = browser.count("section[data-tag='fc1.weight.grad']").await;
+            (others == 0 && gradients == 1).then_some(())
         })
         .await;
     browser.show("histograms").await;
@@ -423,8 +425,8 @@ async fn pictures_are_subtracted_and_the_ruler_is_their_slider() {
         .wait_for_text("4,096 of 4,096 pixels differ, by at most")
         .await;
     assert_eq!(browser.count("figure canvas:not([hidden])").await, 1);
-    let own = "return document.querySelector('[data-run]:nth-child(2) figure canvas').width";
-    assert_eq!(browser.run(own).await, 64);
+    let width = "return document.querySelector('[data-run]:nth-child(2) figure canvas').width";
+    assert_eq!(browser.run(width).await, 64);
     // Each run has a row with a mark a step; the slider goes to a step.
     assert_eq!(browser.count("[data-part=ruler] svg").await, 2);
     let marks = "return document.querySelector('[data-part=ruler] path').getAttribute('d').split('M').length - 1";
@@ -503,7 +505,7 @@ async fn sound_text_and_curves_of_precision_are_shown() {
     browser.wait_for_text("No text contains “zzz”.").await;
     browser.click_text("[role=status] button", "Clear").await;
     browser.wait_for_count("section[data-tag]", 2).await;
-    // The last step has no match: the card shows the first one that has.
+    // The last step has no match: the card shows the first one with a match.
     browser.goto(&server, "/run/torch/run1/text").await;
     browser.wait_for_element("[data-part=text]").await;
     assert_eq!(browser.count("[data-part=markdown] table th").await, 0);

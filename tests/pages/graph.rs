@@ -446,7 +446,7 @@ async fn nodes_are_coloured_by_the_time_of_their_spans() {
     let scene = server.get("/api/graph/scene?run=timed&open=net").json();
     let of = |path: &str| {
         let mut boxes = scene["boxes"].as_array().unwrap().iter();
-        boxes.find(|own| own["path"] == path).unwrap()["mean_nanos"].clone()
+        boxes.find(|shown| shown["path"] == path).unwrap()["mean_nanos"].clone()
     };
     assert_eq!(of("net"), 8_000_000);
     assert_eq!(of("net/relu"), 2_000_000);

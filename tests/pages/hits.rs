@@ -16,7 +16,7 @@ async fn the_hit_of_a_scalar_shows_its_curve_and_leads_to_that_step() {
     let server = sample(&lab, "transformer-small/fp16");
     let browser = Browser::open().await;
     browser.goto(&server, "/run/run/debugger").await;
-    // The first cause is a gradient norm that is infinite from step 411 on.
+    // The first cause is a gradient norm that is infinite since step 411.
     let canvas = "[data-part=hit-curve] canvas";
     browser.wait_for_element(canvas).await;
     let head = "[data-part=hit-curve] h3";
@@ -68,7 +68,7 @@ async fn the_map_frames_the_step_of_the_cause_and_is_coloured_by_its_measure() {
     let server = sample(&lab, "mlp/vanishing");
     let browser = Browser::open().await;
     browser.goto(&server, "/run/run/overview").await;
-    // Mean |x| of other gradients is coloured too, and the legend says what the colours are.
+    // Mean |x| of other gradients is coloured too, and the legend explains the colours.
     browser
         .wait_until("document.querySelectorAll('[data-part=map] [data-kind=measured]').length > 16")
         .await;

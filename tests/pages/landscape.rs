@@ -56,15 +56,15 @@ fn landscape(points: u32, of: impl Fn(f64, f64) -> f64) -> Landscape {
 }
 
 /// The landscape with a path of three states.
-fn with_path(mut own: Landscape, path: [(f64, f64, f64); 3], plane: &str) -> Landscape {
-    own.path = Some(Points {
+fn with_path(mut landscape: Landscape, path: [(f64, f64, f64); 3], plane: &str) -> Landscape {
+    landscape.path = Some(Points {
         x: list(path.iter().map(|at| at.0).collect()),
         y: list(path.iter().map(|at| at.1).collect()),
         z: list(path.iter().map(|at| at.2).collect()),
     });
-    own.intervals = vec![0, 10, 20];
-    plane.clone_into(&mut own.plane);
-    own
+    landscape.intervals = vec![0, 10, 20];
+    plane.clone_into(&mut landscape.plane);
+    landscape
 }
 
 fn record(lab: &Lab, run: &str, landscapes: &[(&str, Landscape)]) {
@@ -81,8 +81,8 @@ fn record(lab: &Lab, run: &str, landscapes: &[(&str, Landscape)]) {
             .scalar("train/loss", at(step), 5.0 / (step + 1) as f64)
             .unwrap();
     }
-    for (tag, own) in landscapes {
-        writer.landscape(tag, at(20), own).unwrap();
+    for (tag, landscape) in landscapes {
+        writer.landscape(tag, at(20), landscape).unwrap();
     }
     writer.flush().unwrap();
 }
@@ -97,7 +97,7 @@ const PATH: [(f64, f64, f64); 3] = [(-0.8, 0.2, 1.2), (-0.3, -0.2, 0.7), (0.0, 0
 async fn the_landscapes_of_mindspore_are_read_as_they_were_recorded() {
     let lab = Lab::new();
     lab.copy_fixture("ms20-summary/landscape", "lenet");
-    // MindSpore writes this beside the weights that it saves.
+    // MindSpore writes this next to the weights that it saves.
     let settings = r#"{"epoch_group": {"0": [1, 2, 3, 4]}, "model_params_file_map": {"1": "/elsewhere/1.ckpt"},
         "step_per_epoch": 8, "unit": "epoch", "num_samples": 32, "landscape_size": 9}"#;
     let weights = lab.base().join("lenet/ckpt_dir");
@@ -124,7 +124,7 @@ async fn the_landscapes_of_mindspore_are_read_as_they_were_recorded() {
         settings,
         "train_metadata.json: 9 × 9 points, each the mean loss of 32 samples, 8 steps per epoch, saved at epoch 1–4"
     );
-    // The loss in the plane beside that of the training at the same step.
+    // The loss in the plane next to that of the training at the same step.
     let saved = browser
         .text_of("table[aria-label='Saved states']")
         .await
@@ -177,8 +177,8 @@ async fn the_landscapes_of_mindspore_are_read_as_they_were_recorded() {
 #[tokio::test]
 async fn runs_are_side_by_side_unless_they_are_in_one_plane() {
     let lab = Lab::new();
-    let own = || with_path(landscape(21, bowl), PATH, "p1");
-    record(&lab, "first", &[("landscape", own())]);
+    let first = || with_path(landscape(21, bowl), PATH, "p1");
+    record(&lab, "first", &[("landscape", first())]);
     let other = with_path(
         landscape(21, bowl),
         [(0.5, 0.5, 1.2), (0.3, 0.1, 0.7), (0.1, 0.0, 0.5)],

@@ -1,10 +1,10 @@
-//! The places of what a page shows, in a real browser: nothing moves while it loads, and names stay readable.
+//! Positions of the parts of a page, in a real browser: nothing moves while it loads, and names stay readable.
 
 use crate::support::lab::{copy_folder, workspace_root};
 use crate::support::{Browser, Lab, wait_for};
 
-/// Largest sum of shifts of a page that loads: half of what Chromium's metric calls good.
-const MOST_SHIFT: f64 = 0.05;
+/// Maximum sum of shifts of a page that loads: half of the value that Chromium's metric calls good.
+const MAX_SHIFT: f64 = 0.05;
 
 /// Share of the window that moved since the page was opened, times how far: Chromium's cumulative layout shift.
 async fn shift(browser: &Browser) -> f64 {
@@ -56,7 +56,7 @@ async fn nothing_moves_while_a_page_loads() {
         browser.goto(&server, &format!("/run/{page}")).await;
         browser.wait_for_element(last).await;
         let shift = shift(&browser).await;
-        assert!(shift < MOST_SHIFT, "{page} at {width}: {shift}");
+        assert!(shift < MAX_SHIFT, "{page} at {width}: {shift}");
     }
     browser.close();
 }

@@ -252,6 +252,23 @@ async fn keys_move_through_rows_and_axes() {
 }
 
 #[tokio::test]
+async fn keys_act_on_the_first_run_of_a_group() {
+    let lab = Lab::new();
+    let server = sweep(&lab);
+    let browser = Browser::open().await;
+    browser.goto(&server, "/lineage?group=optimizer").await;
+    browser.wait_for_count(ROWS, 3).await;
+    browser.press('j').await;
+    browser.press('x').await;
+    browser
+        .wait_for_element("[role=row][data-run][aria-selected=true]")
+        .await;
+    let url = browser.url().await;
+    assert!(url.contains("sel=sweep-"), "{url}");
+    browser.close();
+}
+
+#[tokio::test]
 async fn kinds_of_pipelines_are_rows_and_a_kind_keeps_its_runs() {
     let lab = Lab::new();
     let server = lab.start_on(&[&workspace_root().join("sample-runs")], &[]);
@@ -308,8 +325,8 @@ async fn notes_are_edited_in_the_row_and_the_filter_suggests_columns_and_values(
     let notes = wait_for("the notebook", || {
         let book = server.get("/api/notebook").json();
         let runs = book["runs"].as_object()?.clone();
-        let own = runs.into_iter().next()?;
-        (own.1["note"] == "why <b>so</b>").then_some(own.1)
+        let entry = runs.into_iter().next()?;
+        (entry.1["note"] == "why <b>so</b>").then_some(entry.1)
     });
     assert_eq!(notes["tags"], serde_json::json!(["good", "old"]));
     browser.wait_for_text("why <b>so</b>").await;

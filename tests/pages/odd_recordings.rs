@@ -145,7 +145,7 @@ async fn what_a_restart_has_written_again_is_shown_paler_when_asked_for() {
 async fn attempts_of_a_run_are_named_with_their_dates() {
     const DAY: f64 = 86_400.0;
     let lab = Lab::new();
-    // The second and third begin on one day, in any time zone: a minute apart, from noon on by UTC.
+    // The second and third begin on one day, in any time zone: a minute apart, starting at noon UTC.
     let noon = (STARTED_SECS / DAY).floor() * DAY + DAY / 2.0;
     let begins = [noon, noon + 3.0 * DAY, noon + 3.0 * DAY + 60.0];
     let parts = [(0..100, 1.0), (0..20, 2.0), (0..5, 3.0)];

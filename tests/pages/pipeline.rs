@@ -36,7 +36,8 @@ fn ask(server: &Server, run: &str) -> Value {
 
 fn names(pipeline: &Value) -> Vec<&str> {
     let all = pipeline["operations"].as_array().unwrap().iter();
-    all.map(|own| own["name"].as_str().unwrap()).collect()
+    all.map(|operation| operation["name"].as_str().unwrap())
+        .collect()
 }
 
 /// Records two branches whose names are markup, and a number of steps that mostly wait.
@@ -97,9 +98,9 @@ fn pipelines_hold_what_their_writers_said() {
     let server = serve(&lab, 4);
 
     let healthy = ask(&server, "healthy");
-    let own = &healthy["pipelines"][0];
+    let pipeline = &healthy["pipelines"][0];
     assert_eq!(
-        names(own),
+        names(pipeline),
         ["MnistDataset", "Map", "Map", "Shuffle", "Batch"]
     );
     assert_eq!(
@@ -108,8 +109,11 @@ fn pipelines_hold_what_their_writers_said() {
     );
     assert_eq!(healthy["inputs"], json!([]));
     // Transforms of each sample, with their parameters.
-    let transforms = own["operations"][1]["transforms"].as_array().unwrap();
-    let of: Vec<&Value> = transforms.iter().map(|own| &own["name"]).collect();
+    let transforms = pipeline["operations"][1]["transforms"].as_array().unwrap();
+    let of: Vec<&Value> = transforms
+        .iter()
+        .map(|transform| &transform["name"])
+        .collect();
     assert_eq!(of, ["Resize", "Rescale", "HwcToChw"]);
     let size = json!(["size", "[16,16]"]);
     assert!(
@@ -120,8 +124,11 @@ fn pipelines_hold_what_their_writers_said() {
         "{transforms:?}"
     );
     assert_eq!(transforms[2]["parameters"], json!([]));
-    assert_eq!(own["operations"][0]["sampler"]["name"], "RandomSampler");
-    assert_eq!(own["operations"][4]["inputs"], json!([3]));
+    assert_eq!(
+        pipeline["operations"][0]["sampler"]["name"],
+        "RandomSampler"
+    );
+    assert_eq!(pipeline["operations"][4]["inputs"], json!([3]));
 
     let generated = ask(&server, "generated");
     assert_eq!(names(&generated["pipelines"][0])[0], "GeneratorDataset");
@@ -132,11 +139,11 @@ fn pipelines_hold_what_their_writers_said() {
     assert!(share > 0.0 && share < 0.5, "{share}");
 
     let slow = ask(&server, "slow");
-    let own = &slow["pipelines"][0];
-    assert_eq!(own["operations"][2]["inputs"], json!([0, 1]));
-    assert_eq!(own["operations"][1]["row"], 1);
+    let pipeline = &slow["pipelines"][0];
+    assert_eq!(pipeline["operations"][2]["inputs"], json!([0, 1]));
+    assert_eq!(pipeline["operations"][1]["row"], 1);
     assert_eq!(
-        own["operations"][1]["parameters"][1],
+        pipeline["operations"][1]["parameters"][1],
         json!(["rate", "inf"])
     );
     let input = &slow["inputs"][0];
@@ -202,22 +209,22 @@ fn profilers_of_data_sets_say_which_operation_is_slow() {
         ("slow210", 128, "error", 10, json!([1, 2, 3, 4, 6])),
     ] {
         let answer = ask(&server, run);
-        let own = &answer["pipelines"][0];
+        let pipeline = &answer["pipelines"][0];
         assert_eq!(answer["pipelines"].as_array().unwrap().len(), 1, "{run}");
         assert_eq!(
-            names(own),
+            names(pipeline),
             ["GeneratorDataset", "Map", "Map", "Batch"],
             "{run}"
         );
-        let mut slow = own["slow"].clone();
+        let mut slow = pipeline["slow"].clone();
         let more = slow.as_object_mut().unwrap().remove("more_workers");
         assert_eq!(slow, json!({"operation": 1, "fill_before": 1.0}), "{run}");
         assert_eq!(column(&more.unwrap(), "workers"), workers, "{run}");
         // It sleeps: no processor load.
         let running = json!({"workers": 1, "capacity": 16, "fill": 0.0, "samples": 2, "judged": false, "empty": 2, "sizes": [0, 0],
             "busy": 0.0, "busy_samples": [0.0, 0.0]});
-        assert_eq!(own["operations"][1]["running"], running, "{run}");
-        assert_eq!(own["operations"][3]["running"]["workers"], 2, "{run}");
+        assert_eq!(pipeline["operations"][1]["running"], running, "{run}");
+        assert_eq!(pipeline["operations"][3]["running"]["workers"], 2, "{run}");
         let input = &answer["inputs"][0];
         assert_eq!(
             input["mean_input_nanos"].as_u64().unwrap() / 1_000_000,
@@ -236,18 +243,18 @@ fn profilers_of_data_sets_say_which_operation_is_slow() {
     }
     for run in ["lenet20", "lenet210"] {
         let answer = ask(&server, run);
-        let own = &answer["pipelines"][0];
+        let pipeline = &answer["pipelines"][0];
         assert_eq!(
-            names(own),
+            names(pipeline),
             ["MnistDataset", "Map", "Map", "Shuffle", "Batch"],
             "{run}"
         );
         assert_eq!(
-            (&own["slow"], &answer["inputs"][0]["severity"]),
+            (&pipeline["slow"], &answer["inputs"][0]["severity"]),
             (&Value::Null, &Value::Null)
         );
     }
-    // As in MindSpore's own analyser: 28.12 % of the queue after the batches, empty in half of the samples.
+    // As in MindSpore's analyser: 28.12 % of the queue after the batches, empty in half of the samples.
     let batch = &ask(&server, "lenet20")["pipelines"][0]["operations"][4]["running"];
     assert_eq!(
         (&batch["fill"], &batch["empty"]),
@@ -258,7 +265,7 @@ fn profilers_of_data_sets_say_which_operation_is_slow() {
     let faults = cut["faults"].as_array().unwrap();
     let paths_of_faults: Vec<&str> = faults
         .iter()
-        .map(|own| own["path"].as_str().unwrap())
+        .map(|fault| fault["path"].as_str().unwrap())
         .collect();
     assert_eq!(
         paths_of_faults,
@@ -284,7 +291,7 @@ fn profilers_of_data_sets_say_which_operation_is_slow() {
 /// One field of each object of a list.
 fn column(list: &Value, field: &str) -> Value {
     let all = list.as_array().unwrap().iter();
-    all.map(|own| own[field].clone()).collect()
+    all.map(|object| object[field].clone()).collect()
 }
 
 #[test]
@@ -296,14 +303,14 @@ fn queues_and_processors_are_told_over_time_with_what_more_workers_would_bring()
     fs::write(lab.base().join(cpu), "{\"op_info\": [{}]}").unwrap();
     let server = serve(&lab, 2);
     let answer = ask(&server, "waves");
-    let own = &answer["pipelines"][0];
-    assert_eq!(names(own), ["GeneratorDataset", "Map", "Map", "Batch"]);
+    let pipeline = &answer["pipelines"][0];
+    assert_eq!(names(pipeline), ["GeneratorDataset", "Map", "Map", "Batch"]);
     assert_eq!(
-        (&own["processors"], &own["interval_millis"]),
+        (&pipeline["processors"], &pipeline["interval_millis"]),
         (&json!(2), &json!(50))
     );
     // As in the profiler's file, summed by hand.
-    let map = &own["operations"][1]["running"];
+    let map = &pipeline["operations"][1]["running"];
     assert_eq!(map["samples"], 49);
     let samples = map["busy_samples"].as_array().unwrap();
     assert_eq!(samples.len(), 49);
@@ -312,7 +319,7 @@ fn queues_and_processors_are_told_over_time_with_what_more_workers_would_bring()
     assert!((busy - 3_956.0 / 9_800.0).abs() < 1e-12, "{busy}");
     // 59 steps took 115.6 ms on average. Those that waited would take two thirds with half as many workers more,
     // unless the training itself takes longer.
-    let more = &own["slow"]["more_workers"];
+    let more = &pipeline["slow"]["more_workers"];
     assert_eq!(column(more, "workers"), json!([2, 3, 4]));
     assert_eq!(
         column(more, "step_nanos"),
@@ -321,9 +328,9 @@ fn queues_and_processors_are_told_over_time_with_what_more_workers_would_bring()
 
     let unwatched = ask(&server, "unwatched");
     assert_eq!(column(&unwatched["faults"], "path"), json!([cpu]));
-    let own = &unwatched["pipelines"][0];
-    assert_eq!(own["processors"], 0);
-    let running = &own["operations"][1]["running"];
+    let pipeline = &unwatched["pipelines"][0];
+    assert_eq!(pipeline["processors"], 0);
+    let running = &pipeline["operations"][1]["running"];
     assert_eq!(
         (&running["busy"], &running["busy_samples"]),
         (&Value::Null, &json!([]))
@@ -338,7 +345,7 @@ async fn queues_over_time_are_read_and_more_workers_are_weighed() {
     let server = serve(&lab, 1);
     let browser = Browser::open().await;
     browser.goto(&server, "/run/waves/pipeline").await;
-    // The slow operation is selected, with the remedy beside it.
+    // The slow operation is selected, with the remedy next to it.
     browser
         .wait_for_element("li[data-state~=slow]:has(> [aria-current=true])")
         .await;
@@ -466,7 +473,7 @@ async fn operations_are_looked_at_compared_and_timed() {
     browser
         .wait_for_element("li[data-state~=differs] button[title=Batch]")
         .await;
-    // The other one is the source: each training has its data in a folder of its own.
+    // The other one is the source: each training has its data in a separate folder.
     assert_eq!(browser.count("li[data-state~=differs]").await, 2);
     browser.click("li button[title=Batch]").await;
     browser.wait_for_text("≠ 16").await;

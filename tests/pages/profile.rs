@@ -55,7 +55,7 @@ async fn a_hit_leads_to_its_step_in_the_timeline_and_that_to_curves_and_hits() {
     let lanes = server.get("/api/timeline/lanes?run=ranks&rank=0").json();
     let steps = lanes["steps"].as_array().unwrap();
     let clock: f64 = lanes["unix_nanos"].as_str().unwrap().parse().unwrap();
-    // The curve counts from 1,000 on.
+    // The curve starts at 1,000.
     let number = |at: usize| steps[at]["number"].as_i64().unwrap() + 1_000;
     let mut run = lab.record("ranks");
     for (at, step) in steps.iter().enumerate() {
@@ -152,7 +152,7 @@ async fn steps_operators_memory_ranks_and_differences_have_views() {
         browser.goto(&server, &path).await;
         browser.wait_for_text(text).await;
     }
-    // Each allocation by itself, a column less, and the same step on another page.
+    // Each allocation separately, one column fewer, and the same step on another page.
     let path = "/run/ranks/profile?view=memory&group=allocation";
     browser.goto(&server, path).await;
     browser.wait_for_text("By allocation").await;
@@ -168,7 +168,7 @@ async fn steps_operators_memory_ranks_and_differences_have_views() {
     browser.goto(&server, "/run/ranks/profile?view=steps").await;
     browser.click("[data-part=step] a[href*=debugger]").await;
     browser.wait_for_text("Debugger").await;
-    assert!(browser.url().await.contains("/run/ranks/debugger?step="));
+    assert!(browser.url().await.contains("/run/ranks/debugger?steps="));
     browser.close();
 }
 
@@ -179,13 +179,13 @@ async fn what_was_not_recorded_is_said_and_the_nearest_profile_is_compared() {
     copy_folder(&sample, &lab.base().join("alone"));
     let server = serve(&lab);
     let browser = Browser::open().await;
-    // Of three steps, rules that compare steps are not judged: their number, and no tick.
+    // With three steps, rules that compare steps are not judged: the page has their number, and no tick.
     browser.goto(&server, "/run/alone/profile").await;
     let sentence = "need at least 5 steps, and 3 whole ones were recorded: not judged.";
     browser.wait_for_text(sentence).await;
     assert_eq!(browser.count("[data-standing=passed]").await, 0);
     assert_eq!(browser.count("[data-standing]").await, 1);
-    // The overview of a run with profiles alone is about them, and about what is missing.
+    // The overview of a run that only has profiles is about them, and about missing data.
     browser.goto(&server, "/run/alone/overview").await;
     browser.wait_for_text(sentence).await;
     browser.wait_for_text("Nothing else was recorded").await;
@@ -233,7 +233,7 @@ async fn a_memory_snapshot_leads_from_the_list_to_the_lines_that_hold_memory() {
     server.wait_for_records(2);
     let browser = Browser::open().await;
     browser.goto(&server, "/").await;
-    // Of a recording without steps the finding is about all of it.
+    // Without steps, the finding is about the whole recording.
     browser.wait_for_text("Device memory is nearly full").await;
     let row = browser
         .text_of("a[data-severity]")
@@ -260,7 +260,7 @@ async fn a_memory_snapshot_leads_from_the_list_to_the_lines_that_hold_memory() {
     let frame = "[aria-label='Flame chart'] button[title^='/home/me/train.py(47): step · 302 MB']";
     browser.wait_for_element(frame).await;
     browser.show("memory").await;
-    // A frame becomes the root: those beside it are gone.
+    // A frame becomes the root: its siblings are gone.
     browser.click(frame).await;
     browser
         .wait_until("document.querySelectorAll(\"[aria-label='Flame chart'] button[title*='data.py']\").length === 0")

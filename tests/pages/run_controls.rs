@@ -20,7 +20,7 @@ async fn open_samples(lab: &Lab) -> (Server, Browser) {
     (server, browser)
 }
 
-/// Names of the runs from the top, and the words beside them.
+/// Names of the runs from the top, and the words next to them.
 async fn names(browser: &Browser) -> Vec<String> {
     let script = "return [...document.querySelectorAll('tr:not([hidden]) > [role=rowheader]')]
         .map(name => name.textContent.trim());";
@@ -353,7 +353,7 @@ async fn the_bar_finds_runs_and_tags_pauses_and_helps() {
     browser
         .wait_until("location.pathname.startsWith('/run/transformer-small/bf16/')")
         .await;
-    // Every word counts, in any order; what is of this run comes first.
+    // Every word counts, in any order; results of this run come first.
     browser.fill(field, "norm grad").await;
     browser.click("#search-hits a").await;
     browser

@@ -105,6 +105,22 @@ async fn a_column_of_last_values_is_chosen_sorted_and_kept() {
 }
 
 #[tokio::test]
+async fn a_link_with_a_tag_finds_the_runs_that_recorded_it() {
+    let lab = Lab::new();
+    for run in ["a", "b"] {
+        lab.record(run).scalar("loss", 0, 1.0);
+    }
+    // Neither a loss nor a metric, which are known without the tags.
+    lab.record("c").scalar("width", 0, 1.0);
+    let server = lab.start();
+    server.wait_for_points("c", "width", 1);
+    let browser = Browser::open().await;
+    browser.goto(&server, "/?q=tag:width").await;
+    wait_for_rows(&browser, &[("c", "")]).await;
+    browser.close();
+}
+
+#[tokio::test]
 async fn a_colour_is_chosen_and_the_same_on_every_page() {
     let lab = Lab::new();
     let server = three_runs(&lab);
@@ -141,7 +157,7 @@ async fn a_colour_is_chosen_and_the_same_on_every_page() {
 #[tokio::test]
 async fn a_run_keeps_its_colour_when_others_come_that_began_before_it() {
     let lab = Lab::new();
-    // All of these would have the same colour on their own.
+    // Alone, all of these would have the same colour.
     for run in ["z", "p"] {
         lab.record(run).curve("loss", 0..10, |step| step as f32);
     }
@@ -303,7 +319,7 @@ const OF_OTHERS: &str = "
     });
     return rows.length ? wrong.map(row => row.textContent) : ['no rows'];";
 
-/// Waits until the first row is that of the given run, and every row in view has its own data.
+/// Waits until the first row is that of the given run, and every row in view has the data of its run.
 async fn wait_for_own(browser: &Browser, first: &str) {
     browser
         .wait_for(

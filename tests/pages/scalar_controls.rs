@@ -284,7 +284,7 @@ async fn the_toolbar_and_the_menu_of_a_card_change_what_is_drawn() {
         .wait_until("!location.search.includes('range=')")
         .await;
 
-    // The points as a table, beside the cards.
+    // The points as a table, next to the cards.
     browser
         .click("section[data-tag='train/loss'] button[aria-label='More']")
         .await;
@@ -294,7 +294,7 @@ async fn the_toolbar_and_the_menu_of_a_card_change_what_is_drawn() {
     browser
         .wait_until("document.querySelectorAll('[data-part=panel] tbody tr').length > 10")
         .await;
-    // Beside it the toolbar keeps its line, and cards their two columns.
+    // Next to it, the toolbar keeps its line, and cards their two columns.
     let lefts = "new Set([...document.querySelectorAll('section[data-tag]')]
         .map((card) => Math.round(card.getBoundingClientRect().left))).size == 2";
     browser.wait_until(lefts).await;

@@ -273,7 +273,9 @@ fn a_history_is_asked_for_between_two_steps() {
     let between = [("from", "2"), ("to", "4")];
     let (_, history) = ask(&server, paths::TENSOR_HISTORY, name, &between);
     let points = history["points"].as_array().unwrap().iter();
-    let steps: Vec<i64> = points.map(|own| own["step"].as_i64().unwrap()).collect();
+    let steps: Vec<i64> = points
+        .map(|point| point["step"].as_i64().unwrap())
+        .collect();
     assert_eq!(steps, [2, 3, 4]);
     assert_eq!(
         (&history["total"], &history["cut"]),

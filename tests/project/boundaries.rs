@@ -12,7 +12,7 @@ use crate::support::lab::workspace_root;
 use crate::support::modules::Modules;
 
 /// Maximum number of lines of a source file.
-const MOST_LINES: usize = 600;
+const MAX_LINES: usize = 600;
 
 /// Licences allowed for dependencies, as SPDX identifiers.
 const LICENCES: [&str; 17] = [
@@ -35,7 +35,7 @@ const LICENCES: [&str; 17] = [
     "Zlib",
 ];
 
-/// Packages that pages are made of: none of them is another page.
+/// Permitted dependencies of pages: none is another page.
 const PAGES: [&str; 4] = [
     "trainscope-api",
     "trainscope-charts",
@@ -43,7 +43,7 @@ const PAGES: [&str; 4] = [
     "trainscope-web-kit",
 ];
 
-/// The same for pages that compute from what they show.
+/// The same for pages that compute results.
 const JUDGING_PAGES: [&str; 5] = [
     "trainscope-analysis",
     "trainscope-api",
@@ -160,8 +160,11 @@ fn the_collector_judges_and_connects_only_with_its_feature() {
         .unwrap();
     for name in ["trainscope-analysis", "tungstenite"] {
         let mut all = collector.dependencies.iter();
-        let is_optional =
-            all.any(|own| own.name == name && own.kind == DependencyKind::Normal && own.optional);
+        let is_optional = all.any(|dependency| {
+            dependency.name == name
+                && dependency.kind == DependencyKind::Normal
+                && dependency.optional
+        });
         assert!(is_optional, "{name}");
     }
     assert!(collector.features["live"].contains(&"dep:trainscope-analysis".to_owned()));
@@ -260,13 +263,13 @@ fn ids_of_conditions_are_written_in_the_catalogue_alone() {
     let root = workspace_root();
     let ids: BTreeSet<String> = CONDITIONS
         .iter()
-        .map(|own| format!("\"{}\"", own.id))
+        .map(|condition| format!("\"{}\"", condition.id))
         .collect();
     for folder in ["server/analysis/src", "server/api/src", "server/src", "web"] {
         for path in rust_files(&root.join(folder)) {
             let inside = path.strip_prefix(&root).unwrap().to_str().unwrap();
-            // Rules of the guided diagnosis, and those about profiles, have the names of their conditions; some kinds of
-            // facts have the name of the condition that they decide.
+            // Rules of the guided diagnosis, and those about profiles, have the names of their conditions; some kinds
+            // of facts have the name of the condition that they decide.
             let reads_facts = inside.starts_with("server/analysis/src/diagnosis/program/")
                 || inside.starts_with("server/src/queries/program/");
             let names_them = reads_facts
@@ -340,7 +343,7 @@ fn pages_do_not_use_each_other() {
         let mut names = inside.iter().skip(2);
         let page = names.next().unwrap().to_str().unwrap();
         let text = fs::read_to_string(&path).unwrap();
-        // Other files at the root are what pages of the crate share.
+        // Other files at the root are shared by the pages of the crate.
         let root = crates
             .join(inside.iter().next().unwrap())
             .join("src/lib.rs");
@@ -359,7 +362,7 @@ fn pages_do_not_use_each_other() {
 }
 
 /// Maximum number of lines of a crate of the page: a larger one would take too long to compile after a change.
-const MOST_LINES_OF_A_PAGE_CRATE: usize = 20_000;
+const MAX_LINES_OF_A_PAGE_CRATE: usize = 20_000;
 
 #[test]
 fn no_crate_of_the_page_is_too_large() {
@@ -378,7 +381,7 @@ fn no_crate_of_the_page_is_too_large() {
             .map(|path| fs::read_to_string(path).unwrap().lines().count())
             .sum();
         assert!(
-            lines <= MOST_LINES_OF_A_PAGE_CRATE,
+            lines <= MAX_LINES_OF_A_PAGE_CRATE,
             "web/{folder} has {lines} lines"
         );
     }
@@ -420,7 +423,11 @@ fn files_of_others_are_opened_in_one_place() {
         let is_test = inside
             .iter()
             .any(|part| part == "tests" || part == "tests.rs");
-        if is_test || exceptions.iter().any(|own| inside == Path::new(own)) {
+        if is_test
+            || exceptions
+                .iter()
+                .any(|exception| inside == Path::new(exception))
+        {
             continue;
         }
         let text = fs::read_to_string(&path).unwrap();
@@ -480,7 +487,7 @@ fn folders_are_walked_for_the_index_and_the_judgement_at_once() {
     for path in rust_files(&server) {
         let inside = path.strip_prefix(&server).unwrap();
         let walkers = ["discovery", "ingest.rs", "cli/check.rs"];
-        if walkers.iter().any(|own| inside.starts_with(own)) || inside.ends_with("tests.rs") {
+        if walkers.iter().any(|walker| inside.starts_with(walker)) || inside.ends_with("tests.rs") {
             continue;
         }
         let text = fs::read_to_string(&path).unwrap();
@@ -503,7 +510,7 @@ fn no_source_file_is_too_long() {
     ] {
         for path in rust_files(&root.join(folder)) {
             let lines = fs::read_to_string(&path).unwrap().lines().count();
-            assert!(lines <= MOST_LINES, "{} has {lines} lines", path.display());
+            assert!(lines <= MAX_LINES, "{} has {lines} lines", path.display());
         }
     }
 }

@@ -1,5 +1,5 @@
-//! The documents: links lead somewhere, commands have the options that they name, and the reference of conditions is
-//! the catalogue.
+//! The documents: links have a target, commands have the options that they name, and the reference of conditions is the
+//! catalogue.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
@@ -14,8 +14,8 @@ use trainscope_analysis::watchpoint::config::name_of;
 
 use crate::support::lab::workspace_root;
 
-/// Lines that README may have.
-const MOST_README_LINES: usize = 220;
+/// Maximum number of lines of README.
+const MAX_README_LINES: usize = 220;
 
 /// Set to rewrite the reference of conditions instead of comparing it.
 const REWRITE: &str = "TRAINSCOPE_WRITE_DOCS";
@@ -79,7 +79,8 @@ impl Document {
         anchors
     }
 
-    /// Lines of code: those of blocks, where a line that ends with `\` goes on in the next one, and code in sentences.
+    /// Lines of code: those of blocks, where a line that ends with `\` continues in the next one, and code in
+    /// sentences.
     fn code(&self) -> Vec<String> {
         let mut lines = Vec::new();
         let mut block: Option<String> = None;
@@ -221,7 +222,7 @@ fn the_summary_of_the_book_lists_every_page() {
 fn readme_is_short_and_counts_the_conditions_right() {
     let readme = Document::read(workspace_root().join("README.md"));
     let lines = readme.text.lines().count();
-    assert!(lines <= MOST_README_LINES, "README has {lines} lines");
+    assert!(lines <= MAX_README_LINES, "README has {lines} lines");
     let count = format!("{} conditions", CONDITIONS.len());
     assert!(readme.text.contains(&count), "README does not say {count}");
 }
@@ -244,7 +245,7 @@ fn options() -> BTreeMap<String, BTreeSet<String>> {
         } else {
             help(&[command, "--help"])
         };
-        let own: BTreeSet<String> = text
+        let found: BTreeSet<String> = text
             .lines()
             .filter(|line| line.trim_start().starts_with('-'))
             .flat_map(str::split_whitespace)
@@ -252,8 +253,8 @@ fn options() -> BTreeMap<String, BTreeSet<String>> {
             .filter(|word| word.len() > 1 && word.starts_with('-'))
             .map(str::to_owned)
             .collect();
-        all.extend(own.iter().cloned());
-        options.insert(command.to_owned(), own);
+        all.extend(found.iter().cloned());
+        options.insert(command.to_owned(), found);
     }
     options.insert(String::new(), all);
     options
@@ -361,7 +362,11 @@ fn every_block_of_code_names_its_language() {
 fn the_list_of_tests_names_every_file_of_tests() {
     let folder = workspace_root().join("tests");
     let list = Document::read(folder.join("README.md"));
-    let is_rust = |name: &str| Path::new(name).extension().is_some_and(|own| own == "rs");
+    let is_rust = |name: &str| {
+        Path::new(name)
+            .extension()
+            .is_some_and(|extension| extension == "rs")
+    };
     let listed: BTreeSet<String> = list
         .links()
         .into_iter()
@@ -377,8 +382,8 @@ fn the_list_of_tests_names_every_file_of_tests() {
         if !folder.join(&group).is_dir() || ["fixtures", "support"].contains(&&*group) {
             continue;
         }
-        let own = names(&folder.join(&group)).into_iter();
-        files.extend(own.map(|name| format!("{group}/{name}")));
+        let inside = names(&folder.join(&group)).into_iter();
+        files.extend(inside.map(|name| format!("{group}/{name}")));
     }
     assert_eq!(listed, files);
 }
@@ -393,7 +398,7 @@ fn the_reference_of_conditions_is_the_catalogue() {
     let written = fs::read_to_string(&path).unwrap_or_default();
     assert!(
         written == page,
-        "{CONDITIONS_PAGE} is not what the catalogue says; write it anew with\n  \
+        "{CONDITIONS_PAGE} is not what the catalogue says; write it again with\n  \
          {REWRITE}=1 cargo test -p trainscope --test workspace docs::the_reference"
     );
 }
@@ -434,7 +439,10 @@ fn reference() -> String {
     }
     for (target, heading) in TARGETS {
         write!(page, "\n## {heading}\n").unwrap();
-        for condition in CONDITIONS.iter().filter(|own| own.target == target) {
+        for condition in CONDITIONS
+            .iter()
+            .filter(|condition| condition.target == target)
+        {
             describe(condition, &mut page);
         }
     }
@@ -478,16 +486,16 @@ fn describe(condition: &Condition, page: &mut String) {
         ("patience", condition.patience, 1),
         ("cooldown", condition.cooldown, 0),
     ];
-    let others = others.iter().filter(|(_, own, usual)| own != usual);
+    let others = others.iter().filter(|(_, value, usual)| value != usual);
     let others: Vec<String> = others
-        .map(|(name, own, _)| format!("`{name}` is {own}"))
+        .map(|(name, value, _)| format!("`{name}` is {value}"))
         .collect();
     if !others.is_empty() {
         write!(page, "\nBy default {}.\n", others.join(" and ")).unwrap();
     }
 }
 
-/// The value of a parameter in the recommended set, and in a file that leaves the key out where that is another one.
+/// The value of a parameter in the recommended set, and the value in a file that leaves the key out, if different.
 fn default_of(condition: &Condition, parameter: &Parameter) -> String {
     let value = |value: Option<f64>| match (value, parameter.range) {
         (None, _) => "off".to_owned(),
@@ -497,10 +505,10 @@ fn default_of(condition: &Condition, parameter: &Parameter) -> String {
     };
     let in_file = value(parameter.default);
     match parameter.recommended.filter(|_| condition.recommended) {
-        Some(own) if Some(own) != parameter.default => {
+        Some(recommended) if Some(recommended) != parameter.default => {
             format!(
                 "{}; {in_file} in a file that leaves it out",
-                value(Some(own))
+                value(Some(recommended))
             )
         }
         _ => in_file,
@@ -520,7 +528,7 @@ fn needs(condition: &Condition) -> String {
     some.join(", ")
 }
 
-/// Text with the signs of Markdown as themselves.
+/// Text with escaped Markdown.
 fn escape(text: &str) -> String {
     let mut escaped = String::new();
     for character in text.chars() {

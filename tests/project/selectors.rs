@@ -30,7 +30,7 @@ const OF_CLASSES: [&str; 2] = ["className", "classList"];
 
 /// True if a string literal finds elements by a class.
 fn uses_class(literal: &str) -> bool {
-    // A path or an address is no selector.
+    // A path or an address is not a selector.
     let finds_class = |text: &str| {
         let text = ATTRIBUTE.replace_all(text, "[]");
         let mut classes = CLASS.captures_iter(&text);

@@ -1,5 +1,5 @@
-//! Plain English in comments, documents and texts for users: first words of comments, words to avoid everywhere, and nouns
-//! as names of types.
+//! Plain English in comments, documents and texts for users: first words of comments, words to avoid everywhere, and
+//! nouns as names of types.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -34,7 +34,7 @@ const FIRST_WORDS: [&str; 13] = [
 ];
 
 /// Words and phrases to avoid in comments, documents and texts.
-const AVOIDED: [&str; 17] = [
+const AVOIDED: [&str; 23] = [
     "anybody",
     "nobody",
     "somebody",
@@ -52,9 +52,15 @@ const AVOIDED: [&str; 17] = [
     "so many",
     "as far as",
     "the begin",
+    "anew",
+    "for ever",
+    "midst",
+    "not any more",
+    "is none of",
+    "where there is none",
 ];
 
-/// Participles and verbs without an ending that tells: no type has one of them for its name.
+/// Participles and verbs without a typical ending: no type has one as its name.
 const PARTICIPLES: [&str; 24] = [
     "Built", "Cut", "Does", "Done", "Felt", "Found", "Gone", "Heard", "Held", "Kept", "Left",
     "Lost", "Made", "Meant", "Met", "Put", "Read", "Said", "Sent", "Shows", "Spent", "Told",

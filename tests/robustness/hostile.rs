@@ -43,7 +43,7 @@ fn pipe(path: &Path) {
     mkfifoat(CWD, path, Mode::RUSR | Mode::WUSR).unwrap();
 }
 
-/// A training whose loss is NaN from step 10 on.
+/// A training whose loss is NaN since step 10.
 fn diverged(folder: &Path) {
     let nan_from = |from| move |step| if step < from { 1.0 } else { f32::NAN };
     Recording::begin(folder).curve("train/loss", 0..20, nan_from(10));
@@ -52,7 +52,7 @@ fn diverged(folder: &Path) {
 fn health(server: &Server, run: &str) -> Value {
     let list = server.get(paths::RUNS).json();
     let mut runs = list["runs"].as_array().unwrap().iter();
-    let found = runs.find(|own| own["id"] == run);
+    let found = runs.find(|listed| listed["id"] == run);
     found.map_or(Value::Null, |run| run["health"].clone())
 }
 
@@ -101,8 +101,8 @@ fn pipes_sockets_and_devices_are_skipped_with_a_note() {
         let mut found = skipped.iter();
         let name = format!("run/{name}");
         found
-            .find(|own| own["file"] == *name)
-            .map(|own| &own["reason"])
+            .find(|entry| entry["file"] == *name)
+            .map(|entry| &entry["reason"])
     };
     for name in NAMES {
         assert_eq!(reason(name), Some(&json!("it is a named pipe")), "{name}");
@@ -202,7 +202,8 @@ fn base_folders_of_like_names_are_judged_once() {
     let runs = wait_for("the alarm of the new run", || {
         let text = fs::read_to_string(&told).ok()?;
         let lines = text.lines().filter(|line| !line.is_empty());
-        let alarms: Option<Vec<Value>> = lines.map(|own| serde_json::from_str(own).ok()).collect();
+        let alarms: Option<Vec<Value>> =
+            lines.map(|line| serde_json::from_str(line).ok()).collect();
         let runs: Vec<Value> = alarms?.iter().map(|alarm| alarm["run"].clone()).collect();
         runs.contains(&json!("exp (2)/three")).then_some(runs)
     });
@@ -438,7 +439,7 @@ fn times_of_a_graph_are_means_of_all_profiles() {
         server.wait_for_records(records);
         let scene = server.get("/api/graph/scene?run=timed&open=net").json();
         let mut boxes = scene["boxes"].as_array().unwrap().iter();
-        boxes.find(|own| own["path"] == "net/matmul").unwrap()["mean_nanos"].clone()
+        boxes.find(|shown| shown["path"] == "net/matmul").unwrap()["mean_nanos"].clone()
     };
     // 2,399 whole steps, and half of the first and the last one.
     assert_eq!(mean(2_401), 1_000_000_u64 * 2_400 / 2_401);

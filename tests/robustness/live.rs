@@ -345,7 +345,11 @@ fn files_of_runs_are_only_read() {
     for (path, content) in &before {
         assert!(after.get(path) == Some(content), "{}", path.display());
     }
-    let own = base.join(".trainscope");
+    let state_folder = base.join(".trainscope");
     let mut new = after.keys().filter(|path| !before.contains_key(*path));
-    assert!(new.all(|path| path.starts_with(&own)), "{:?}", after.keys());
+    assert!(
+        new.all(|path| path.starts_with(&state_folder)),
+        "{:?}",
+        after.keys()
+    );
 }

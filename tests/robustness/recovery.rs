@@ -260,7 +260,7 @@ fn an_index_that_cannot_be_read_is_made_anew() {
     server.wait_for_records(5_000);
     assert_eq!(answers(&server, &["run"], &["loss"]), before);
     let notes = server.status().notes;
-    assert!(!notes.is_empty(), "it says that the index was made anew");
+    assert!(!notes.is_empty(), "it says that the index was rebuilt");
 }
 
 #[test]

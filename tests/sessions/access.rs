@@ -30,7 +30,7 @@ fn handshake(server: &Server, headers: &str) -> (u16, String, TcpStream) {
     stream.write_all(request.as_bytes()).unwrap();
     let mut text = Vec::new();
     let mut piece = [0; 4_096];
-    while !text.windows(4).any(|own| own == b"\r\n\r\n") {
+    while !text.windows(4).any(|window| window == b"\r\n\r\n") {
         let len = stream.read(&mut piece).unwrap();
         assert!(len > 0);
         text.extend_from_slice(&piece[..len]);
@@ -46,10 +46,10 @@ const PROTOCOL: &str = "Sec-WebSocket-Protocol: trainscope.live.1\r\n";
 fn pages_of_browsers_and_foreign_names_are_refused() {
     let lab = Lab::new();
     let server = lab.start();
-    let own = server.address().to_owned();
+    let address = server.address().to_owned();
     for (headers, wanted) in [
         (PROTOCOL.to_owned(), 101),
-        (format!("{PROTOCOL}Origin: {own}\r\n"), 403),
+        (format!("{PROTOCOL}Origin: {address}\r\n"), 403),
         (format!("{PROTOCOL}Origin: http://evil.example\r\n"), 403),
         (format!("{PROTOCOL}Host: evil.example\r\n"), 403),
         (String::new(), 426),
@@ -104,7 +104,7 @@ fn a_training_needs_the_token_and_never_shows_it() {
             let bytes = std::fs::read(&path).unwrap();
             let has_token = bytes
                 .windows(token.len())
-                .any(|own| own == token.as_bytes());
+                .any(|window| window == token.as_bytes());
             assert!(!has_token, "{}", path.display());
         }
     }

@@ -94,7 +94,7 @@ fn a_training_is_paused_looked_at_and_goes_on_with_the_same_result() {
     let session = wait_for("five steps", || {
         server
             .session_of("a")
-            .filter(|own| own.state == SessionState::Waiting && own.step > before)
+            .filter(|session| session.state == SessionState::Waiting && session.step > before)
     });
     assert_eq!(session.step, before + 5);
     assert_eq!(server.command("a", &json!({"name": "continue"})).0, 200);
@@ -120,7 +120,7 @@ fn a_program_runs_each_time_that_a_training_begins_to_wait() {
             let text = std::fs::read_to_string(&told).ok()?;
             let all: Vec<Value> = text
                 .lines()
-                .filter_map(|own| serde_json::from_str(own).ok())
+                .filter_map(|line| serde_json::from_str(line).ok())
                 .collect();
             (all.len() == times).then(|| all.last().cloned())?
         });
@@ -168,13 +168,14 @@ fn a_training_that_sees_its_folder_elsewhere_has_the_run_with_its_file() {
     std::fs::create_dir_all(&linked).unwrap();
     std::os::unix::fs::symlink(&linked, lab.base().join("run")).unwrap();
     let server = lab.start();
-    // The second training of this process records into no folder of the server, so the run of the first is not its own.
+    // The second training of this process records into no folder of the server, so it does not get the run of the
+    // first.
     let first = Training::start(&Setup::new(&lab.base().join("a"), Some(&server)));
     server.wait_for_state("a", SessionState::Running);
     let second = Training::start(&Setup::new(&apart, Some(&server)));
     let no_run = || {
         let mut all = server.sessions().into_iter();
-        all.find(|own| own.run.is_none())
+        all.find(|session| session.run.is_none())
     };
     let unmatched = wait_for("the session without a run", no_run);
     let third = Training::start(&Setup {
@@ -184,7 +185,7 @@ fn a_training_that_sees_its_folder_elsewhere_has_the_run_with_its_file() {
     let session = wait_for("the run of the third session", || server.session_of("run"));
     assert_eq!(session.run.as_deref(), Some("run"));
     assert_eq!(server.run("run").unwrap().session, Some(session.id));
-    assert_eq!(no_run().map(|own| own.id), Some(unmatched.id));
+    assert_eq!(no_run().map(|session| session.id), Some(unmatched.id));
     for (name, training) in [("a", first), (&*unmatched.name, second), ("run", third)] {
         server.command(name, &json!({"name": "stop"}));
         training.end();
@@ -244,7 +245,9 @@ fn trainings_that_run_are_listed_before_those_that_have_ended() {
     server.wait_for_state("b", SessionState::Finished);
     let list = server.get("/api/sessions").json();
     let names = list["sessions"].as_array().unwrap().iter();
-    let names: Vec<&str> = names.map(|own| own["name"].as_str().unwrap()).collect();
+    let names: Vec<&str> = names
+        .map(|session| session["name"].as_str().unwrap())
+        .collect();
     assert_eq!(names, ["a", "b"]);
     assert_eq!(server.command("a", &json!({"name": "stop"})).0, 200);
     training.end();
@@ -253,8 +256,10 @@ fn trainings_that_run_are_listed_before_those_that_have_ended() {
 /// Changes the watchpoints of the run `a`; `None` removes its list.
 fn change_watchpoints(server: &Server, conditions: Option<&[&str]>) {
     let list = server.get("/api/watchpoints?run=a").json();
-    let tables = conditions.map(|own| {
-        let tables = own.iter().map(|own| json!({"condition": own}));
+    let tables = conditions.map(|conditions| {
+        let tables = conditions
+            .iter()
+            .map(|condition| json!({"condition": condition}));
         tables.collect::<Vec<_>>()
     });
     let body = json!({
@@ -298,9 +303,9 @@ fn a_training_that_waits_judges_its_step_again_by_other_watchpoints() {
     wait_for("the run", || server.run("a"));
     let hits = |wanted: &[&str]| {
         wait_for(&format!("{wanted:?}"), || {
-            let own = server.session_of("a")?;
-            let found: Vec<&str> = own.hits.iter().map(|hit| &*hit.condition).collect();
-            assert_eq!(own.state, SessionState::Waiting);
+            let session = server.session_of("a")?;
+            let found: Vec<&str> = session.hits.iter().map(|hit| &*hit.condition).collect();
+            assert_eq!(session.state, SessionState::Waiting);
             (found == wanted).then_some(())
         });
     };
@@ -308,13 +313,13 @@ fn a_training_that_waits_judges_its_step_again_by_other_watchpoints() {
     hits(&[]);
     change_watchpoints(&server, Some(&["loss_nan", "tensor_overflow"]));
     hits(&["tensor_overflow"]);
-    // Without a list it judges by its own again.
+    // Without a list it judges by the recommended watchpoints again.
     change_watchpoints(&server, None);
     wait_for("the hit of the recommended ones", || {
-        let own = server.session_of("a")?;
-        let mut conditions = own.hits.iter().map(|hit| &*hit.condition);
+        let session = server.session_of("a")?;
+        let mut conditions = session.hits.iter().map(|hit| &*hit.condition);
         conditions
-            .any(|own| own == "gradient_exploding")
+            .any(|condition| condition == "gradient_exploding")
             .then_some(())
     });
     assert_eq!(server.session_of("a").unwrap().step, 20);

@@ -19,11 +19,11 @@ const LOST: &str = "server was lost during a pause";
 fn has_text(run: &Path, text: &str) -> bool {
     let mut files = std::fs::read_dir(run)
         .unwrap()
-        .map(|own| own.unwrap().path());
+        .map(|entry| entry.unwrap().path());
     files.any(|path| {
         let bytes = std::fs::read(&path).unwrap_or_default();
         let mut windows = bytes.windows(text.len());
-        windows.any(|own| own == text.as_bytes())
+        windows.any(|window| window == text.as_bytes())
     })
 }
 

@@ -170,18 +170,18 @@ async fn a_watchpoint_pauses_or_not_as_its_sign_says() {
     let pauses = sign("A hit pauses the training");
     let goes_on = sign("A hit does not pause the training");
     browser.wait_for_element(&pauses).await;
-    let own = || {
+    let pause_setting = || {
         let list = server.get("/api/watchpoints?run=a").json();
         let all = list["watchpoints"].as_array().unwrap().clone();
         let mut all = all.into_iter();
-        all.find(|own| own["condition"] == "tensor_overflow")
+        all.find(|watchpoint| watchpoint["condition"] == "tensor_overflow")
             .unwrap()["pause"]
             .clone()
     };
-    assert_eq!(own(), json!(null));
+    assert_eq!(pause_setting(), json!(null));
     browser.click(&pauses).await;
     browser.wait_for_element(&goes_on).await;
-    assert_eq!(own(), json!(false));
+    assert_eq!(pause_setting(), json!(false));
     browser
         .wait_for_element("aside button[aria-expanded=true]")
         .await;
@@ -189,7 +189,9 @@ async fn a_watchpoint_pauses_or_not_as_its_sign_says() {
     browser.goto(&server, "/run/a/debugger").await;
     browser.click_text("aside button", "without hits").await;
     browser.click(&goes_on).await;
-    wait_for("the setting to be gone", || own().is_null().then_some(()));
+    wait_for("the setting to be gone", || {
+        pause_setting().is_null().then_some(())
+    });
     server.command("a", &json!({"name": "stop"}));
     training.end();
     browser.close();
@@ -206,7 +208,7 @@ async fn a_pause_of_some_ranks_is_asked_for_first() {
         let session = server.session_of("a")?;
         let mut ranks = session.ranks.iter();
         ranks
-            .any(|own| own.state == SessionRankState::Ended)
+            .any(|rank| rank.state == SessionRankState::Ended)
             .then_some(())
     });
     let browser = Browser::open().await;
@@ -255,7 +257,7 @@ async fn ranks_of_unequal_steps_are_held_each_by_itself_after_a_question() {
     browser.close();
 }
 
-/// Files that a collector may have written have names with process and number. Whether one listens, only its answer tells.
+/// Files that a collector may have written have names with process and number. Only an answer shows that one listens.
 #[tokio::test]
 async fn attach_is_offered_where_a_collector_may_listen() {
     let lab = Lab::new();

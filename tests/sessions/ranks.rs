@@ -33,7 +33,7 @@ fn a_hit_in_one_rank_holds_all_at_the_same_gate() {
     assert_eq!(server.command("a", &never).0, 200);
     assert_eq!(server.command("a", &json!({"name": "continue"})).0, 200);
     let ends = training.end();
-    assert!(ends.iter().all(|own| own.1 == 399), "{ends:?}");
+    assert!(ends.iter().all(|end| end.1 == 399), "{ends:?}");
 }
 
 #[test]
@@ -44,9 +44,9 @@ fn a_hit_that_stops_one_rank_stops_all_at_the_same_gate() {
     setup.ranks = 4;
     setup.nan = Some((2, 100));
     setup.at_hit = Some(AtHit::Stop);
-    // The ranks meet in each step: one that stopped alone would leave the others waiting for ever.
+    // The ranks meet in each step: one that stopped alone would leave the others waiting forever.
     let ends = Training::start_connected(&setup, &server, || {}).end();
-    assert!(ends.iter().all(|own| own.1 == 99), "{ends:?}");
+    assert!(ends.iter().all(|end| end.1 == 99), "{ends:?}");
     let session = server.wait_for_state("a", SessionState::Finished);
     assert_eq!(session.end, Some(ByeReason::Stopped));
 }
@@ -86,9 +86,9 @@ fn ranks_are_held_at_a_node_together_again_and_again() {
         assert_eq!(session.reason, Some(HoldReason::Node));
         assert_eq!(session.ranks.len(), 4);
         for rank in &session.ranks {
-            let own = (rank.state, rank.step, rank.place.as_deref(), rank.unaligned);
+            let state = (rank.state, rank.step, rank.place.as_deref(), rank.unaligned);
             assert_eq!(
-                own,
+                state,
                 (SessionRankState::Held, session.step, Some("node:fc"), 0)
             );
         }
@@ -114,7 +114,7 @@ fn a_launch_of_the_same_name_has_a_session_of_its_own() {
     let wait_for_sessions = |count| {
         wait_for("sessions with all ranks", || {
             let all = server.sessions();
-            let is_whole = |own: &Session| own.ranks.len() == 2;
+            let is_whole = |session: &Session| session.ranks.len() == 2;
             (all.len() == count && all.iter().all(is_whole)).then_some(all)
         })
     };
@@ -124,7 +124,7 @@ fn a_launch_of_the_same_name_has_a_session_of_its_own() {
     let second = Training::start(&setup(8));
     let sessions = wait_for_sessions(2);
     let newest = &sessions[0];
-    assert!(newest.ranks.iter().all(|own| own.pid == 8), "{newest:?}");
+    assert!(newest.ranks.iter().all(|rank| rank.pid == 8), "{newest:?}");
     for session in &sessions {
         assert_eq!(
             command_at(&server, session, &json!({"name": "stop"})).0,
@@ -164,15 +164,15 @@ fn sixty_four_ranks_are_paused_and_go_on() {
         });
         let step = session.step;
         assert_eq!(session.ranks.len(), 64);
-        assert!(session.ranks.iter().all(|own| own.step == step));
+        assert!(session.ranks.iter().all(|rank| rank.step == step));
         assert_eq!(server.command("a", &json!({"name": "continue"})).0, 200);
         training.wait_until_moving();
     }
     assert_eq!(server.command("a", &json!({"name": "stop"})).0, 200);
-    // The ranks meet in each step: one that stopped earlier than the others would leave them waiting for ever.
+    // The ranks meet in each step: one that stopped earlier than the others would leave them waiting forever.
     server.wait_for_state("a", SessionState::Finished);
     let ends = training.end();
-    assert!(ends.iter().all(|own| own.1 == ends[0].1), "{ends:?}");
+    assert!(ends.iter().all(|end| end.1 == ends[0].1), "{ends:?}");
 }
 
 #[test]
@@ -187,14 +187,16 @@ fn ranks_of_unequal_steps_are_held_each_by_itself() {
     let training = Training::start(&setup);
     // Held together, the one ahead would wait for a gate that the other reaches in 100,000 steps.
     let off = wait_for("three missed gates", || {
-        server.session_of("a").filter(|own| own.is_pausing_off)
+        server
+            .session_of("a")
+            .filter(|session| session.is_pausing_off)
     });
     assert!(off.ranks[0].unaligned >= 3, "{off:?}");
     assert!(!off.is_armed, "{off:?}");
     let each = json!({"name": "hold", "mode": "each"});
     assert_eq!(server.command("a", &each).0, 200);
     assert_eq!(server.command("a", &json!({"name": "pause"})).0, 200);
-    let is_held = |own: &SessionRank| own.state == SessionRankState::Held;
+    let is_held = |rank: &SessionRank| rank.state == SessionRankState::Held;
     let wait_until_held = || {
         wait_for("both ranks to be held", || {
             let session = server.session_of("a")?;
@@ -209,7 +211,7 @@ fn ranks_of_unequal_steps_are_held_each_by_itself() {
     assert_eq!(server.command("a", &together).0, 400);
     training.wait_until_still();
     assert_eq!(server.command("a", &json!({"name": "continue"})).0, 200);
-    // A hit of one rank makes the other wait at its own next step.
+    // A hit of one rank makes the other wait at its next step.
     let session = wait_until_held();
     assert_eq!(session.reason, Some(HoldReason::Hit));
     assert_eq!((session.step, session.ranks[1].step), (102_000, 102_000));

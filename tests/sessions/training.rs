@@ -27,7 +27,7 @@ pub(crate) struct Setup {
     pub(crate) weights: [f32; 6],
     /// Rank and step of the first NaN in a gradient.
     pub(crate) nan: Option<(u32, i64)>,
-    /// `None` for the one of the environment.
+    /// `None` for that of the environment.
     pub(crate) at_hit: Option<AtHit>,
     pub(crate) total_steps: Option<i64>,
     /// Longest wait at the first gate.
@@ -39,7 +39,7 @@ pub(crate) struct Setup {
     pub(crate) last_rank_leaves: Option<i64>,
     /// Steps that each rank is ahead of the one before; they do not meet then.
     pub(crate) lead: Option<i64>,
-    /// Host and process in the names of its files; `None` for its own.
+    /// Host and process in the names of its files; `None` for the real ones.
     pub(crate) identity: Option<(&'static str, u32)>,
 }
 
@@ -47,7 +47,7 @@ impl Setup {
     pub(crate) fn new(run: &Path, server: Option<&Server>) -> Self {
         Self {
             run: run.to_path_buf(),
-            address: server.map(|own| own.address().to_owned()),
+            address: server.map(|server| server.address().to_owned()),
             token: None,
             steps: 1_000_000,
             weights: [1.0; 6],
@@ -112,7 +112,7 @@ impl Training {
                 }
                 let mut weights = setup.weights.to_vec();
                 let mut last = -1;
-                let nan_at = setup.nan.filter(|own| own.0 == rank).map(|own| own.1);
+                let nan_at = setup.nan.filter(|nan| nan.0 == rank).map(|nan| nan.1);
                 let first = setup.lead.unwrap_or(0) * i64::from(rank);
                 for step in first..setup.steps {
                     if setup.last_rank_leaves == Some(step) && rank + 1 == setup.ranks {
@@ -169,15 +169,15 @@ impl Training {
         Self { steps, threads }
     }
 
-    /// Starts the run `a`, whose ranks go on from their first gate after all of them have connected
-    /// and `prepare` is done.
+    /// Starts the run `a`, whose ranks continue from their first gate after all of them have connected and `prepare` is
+    /// done.
     pub(crate) fn start_connected(setup: &Setup, server: &Server, prepare: impl FnOnce()) -> Self {
         let mut setup = setup.clone();
         setup.wait = Some(DEADLINE);
         let training = Self::start(&setup);
         server.wait_for_state("a", SessionState::Waiting);
         prepare();
-        // The session may still change by what was prepared, and then refuses the command as given about an older state.
+        // The preparation may still change the session, which then refuses the command as one about an older state.
         wait_for("the training to go on", || {
             let (status, answer) = server.command("a", &json!({"name": "continue"}));
             assert!([200, 409].contains(&status), "{answer:#}");
@@ -196,7 +196,7 @@ impl Training {
         while self.steps.recv_timeout(Duration::from_millis(100)).is_ok() {}
     }
 
-    /// Waits for a step that passes from now on.
+    /// Waits for the next step.
     pub(crate) fn wait_until_moving(&self) {
         self.steps.recv_timeout(DEADLINE).unwrap();
     }
@@ -223,12 +223,15 @@ impl Sessions for Server {
     }
 
     fn session_of(&self, run: &str) -> Option<Session> {
-        self.sessions().into_iter().find(|own| own.name == run)
+        self.sessions()
+            .into_iter()
+            .find(|session| session.name == run)
     }
 
     fn wait_for_state(&self, run: &str, state: SessionState) -> Session {
         wait_for(&format!("{run} to be {state:?}"), || {
-            self.session_of(run).filter(|own| own.state == state)
+            self.session_of(run)
+                .filter(|session| session.state == state)
         })
     }
 

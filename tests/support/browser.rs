@@ -37,7 +37,7 @@ pub(crate) struct Browser {
 }
 
 impl Browser {
-    /// Opens a viewport of 1280 × 800 with a profile of its own, in English, with the light theme.
+    /// Opens a viewport of 1280 × 800 with a new profile, in English, with the light theme.
     pub(crate) async fn open() -> Self {
         let bundle = bundle_folder().join("packs.js");
         assert!(
@@ -126,8 +126,8 @@ impl Browser {
         self.text_of("body").await.unwrap_or_default()
     }
 
-    /// The visible text of the first match of a selector, as the page has it: the driver's own search for visible text looks at
-    /// every element.
+    /// The visible text of the first match of a selector, as the page has it: the driver's search for visible text
+    /// looks at every element.
     pub(crate) async fn text_of(&self, selector: &str) -> Option<String> {
         let script = format!("return document.querySelector({selector:?})?.innerText.trim();");
         self.run(&script).await.as_str().map(str::to_owned)
@@ -218,11 +218,11 @@ impl Browser {
             async || {
                 let mut part = None;
                 for element in self.client.find_all(Locator::Css(selector)).await.ok()? {
-                    let own = element.text().await.ok()?;
-                    if own.trim() == text {
+                    let content = element.text().await.ok()?;
+                    if content.trim() == text {
                         return element.click().await.ok();
                     }
-                    part = part.or_else(|| own.contains(text).then_some(element));
+                    part = part.or_else(|| content.contains(text).then_some(element));
                 }
                 part?.click().await.ok()
             },
@@ -476,8 +476,8 @@ impl Browser {
         }
     }
 
-    /// Lets the open page use the clipboard without a question: the write, which a browser with a window allows after a click,
-    /// and the read of [`Browser::clipboard`].
+    /// Lets the open page use the clipboard without a question: the write, which a browser with a window allows after a
+    /// click, and the read of [`Browser::clipboard`].
     pub(crate) fn permit_clipboard(&self) {
         let (driver, session) = (&self.driver.address, &self.session);
         for name in ["clipboard-read", "clipboard-write"] {

@@ -1,4 +1,4 @@
-//! A temporary place with base directories, a cache and a home of its own, so that tests are isolated.
+//! A temporary place with base directories, a cache and a home, so that tests are isolated.
 
 use std::fs::{self, File, OpenOptions};
 use std::path::{Path, PathBuf};
@@ -41,7 +41,7 @@ impl Lab {
         self.folder.path().join(name)
     }
 
-    /// Replaces a file at once: the server never reads one that is only begun, which may be valid.
+    /// Replaces a file at once: the server never reads an incomplete one, which may be valid.
     pub(crate) fn replace(&self, path: &Path, text: &str) {
         let written = self.path("replacement");
         fs::write(&written, text).unwrap();

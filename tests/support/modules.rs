@@ -9,7 +9,7 @@ use std::path::Path;
 
 use proc_macro2::{Delimiter, TokenStream, TokenTree};
 
-/// A module, or an item in it: the names from the root of the crate on.
+/// A module, or an item in it: the names from the root of the crate.
 type Names = Vec<String>;
 
 /// The modules of a crate.
@@ -19,7 +19,7 @@ pub(crate) struct Modules(BTreeMap<Names, Module>);
 struct Module {
     /// Paths as they are written.
     paths: Vec<Names>,
-    /// Names that are imported, and what they stand for.
+    /// Imported names, with their full names.
     imports: BTreeMap<String, Names>,
 }
 
@@ -86,7 +86,7 @@ impl Modules {
         edges
     }
 
-    /// The module that defines what a path in a module names; `None` outside of the crate.
+    /// The module that defines the target of a path in a module; `None` outside of the crate.
     fn resolve(&self, from: &[String], path: &[String], depth: usize) -> Option<Names> {
         let first = path.first().filter(|_| depth < 10)?;
         match &**first {
@@ -146,7 +146,9 @@ impl Module {
                     at = end;
                 }
                 TokenTree::Ident(word)
-                    if ["crate", "super", "self"].iter().any(|own| word == own) =>
+                    if ["crate", "super", "self"]
+                        .iter()
+                        .any(|keyword| word == keyword) =>
                 {
                     let path = path_at(&tokens, at);
                     if path.len() > 1 {
@@ -210,7 +212,7 @@ fn path_at(tokens: &[TokenTree], mut at: usize) -> Names {
     path
 }
 
-/// The token after a module that begins here, behind an attribute.
+/// The token after a module that begins here, after an attribute.
 fn end_of_module(tokens: &[TokenTree], from: usize) -> Option<usize> {
     let is_mod = |token: &TokenTree| matches!(token, TokenTree::Ident(word) if word == "mod");
     let at = from + tokens.get(from..)?.iter().take(3).position(is_mod)?;
@@ -222,8 +224,8 @@ fn is_name(token: Option<&TokenTree>) -> bool {
     matches!(token, Some(TokenTree::Ident(_) | TokenTree::Group(_)))
 }
 
-fn is_punct(token: &TokenTree, own: char) -> bool {
-    matches!(token, TokenTree::Punct(punct) if punct.as_char() == own)
+fn is_punct(token: &TokenTree, mark: char) -> bool {
+    matches!(token, TokenTree::Punct(punct) if punct.as_char() == mark)
 }
 
 /// The steps of a circle.

@@ -6,9 +6,9 @@ pub(crate) const RUN_NAME: &str = "tr:not([hidden]) > [role=rowheader] a";
 pub(crate) const SELECTION: &str = "[data-part=selection]";
 /// The list of hits.
 pub(crate) const HITS: &str = "table[aria-label=Hits]";
-/// A line of it.
+/// A line of the list.
 pub(crate) const HIT: &str = "tr[data-severity]";
-/// The selected one.
+/// The selected line.
 pub(crate) const SELECTED_HIT: &str = "tr[data-severity][aria-selected=true]";
 /// The tensor or scalar of that hit, at the right of the debugger.
 pub(crate) const INSPECTOR: &str = "[aria-label='Tensor of the hit']";

@@ -77,14 +77,14 @@ impl Server {
 
     /// A server with a limit of the system, such as `ulimit -n 256` or, in blocks of 512 bytes, `ulimit -f 4096`.
     pub(crate) fn start_limited(lab: &Lab, base_dirs: &[&Path], limit: &str) -> Self {
-        let own = program(lab);
+        let program = program(lab);
         let mut command = Command::new("sh");
         // The signal of a file that grows too large would end the program.
         command
             .arg("-c")
             .arg(format!("trap '' XFSZ; {limit}; exec \"$0\" \"$@\""));
-        command.arg(own.get_program()).args(own.get_args());
-        for (name, value) in own.get_envs() {
+        command.arg(program.get_program()).args(program.get_args());
+        for (name, value) in program.get_envs() {
             match value {
                 Some(value) => command.env(name, value),
                 None => command.env_remove(name),
@@ -102,7 +102,7 @@ impl Server {
         // On a busy machine a rank may come late to a gate.
         command.env("TRAINSCOPE_SESSION_LIMITS", "30,600,10");
         if !flags.contains(&"--token-file") {
-            // The same where the tests run beside other people.
+            // The same if other users share the machine.
             command.arg("--no-token");
         }
         if !flags.contains(&"--port") {
@@ -337,7 +337,7 @@ impl Server {
             .collect();
         let ticks: f64 = fields[11..13]
             .iter()
-            .map(|own| own.parse::<f64>().unwrap())
+            .map(|field| field.parse::<f64>().unwrap())
             .sum();
         // A constant of the Linux ABI.
         ticks / 100.0
@@ -363,7 +363,7 @@ impl Drop for Server {
                 fs::read_to_string(&self.log).unwrap_or_default()
             );
         }
-        // It may have ended by itself, which is no failure here.
+        // It may have ended already, which is not a failure here.
         if self.child.kill().is_ok() {
             self.child.wait().ok();
         }

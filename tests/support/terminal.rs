@@ -82,7 +82,7 @@ impl Dump {
         trainscope_in(&self.path, &[&["check", "."], flags].concat())
     }
 
-    /// Writes a file of watchpoints beside it.
+    /// Writes a file of watchpoints next to it.
     pub(crate) fn rules(&self, toml: &str) -> String {
         let path = self.path.join("rules.toml");
         fs::write(&path, toml).unwrap();

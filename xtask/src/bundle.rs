@@ -1,5 +1,5 @@
-//! The browser bundle: the program compiled and split into the parts of its pages, the page that starts it, its icons and
-//! one style sheet.
+//! The browser bundle: the program compiled and split into the parts of its pages, the page that starts it, its icons
+//! and one style sheet.
 //!
 //! Cargo knows best whether the program changed, so it is always asked; everything after it is skipped when its
 //! output and the other sources are those of the last time. Files are only written when their bytes differ, so that
@@ -23,7 +23,7 @@ pub const BUNDLER: &str = "xtask-bundler";
 
 /// Style sheets that come before all others, which follow by name.
 const FIRST_STYLES: [&str; 2] = ["tokens.css", "components.css"];
-/// Extensions of the files of the page beside the program.
+/// Extensions of the files of the page, apart from the program.
 const PAGE_EXTENSIONS: [&str; 6] = ["html", "js", "svg", "png", "ico", "webmanifest"];
 
 /// With a standard library that is compiled too: panics abort without a message; a bundle smaller by another 7 %.
@@ -33,8 +33,8 @@ const SMALL_FLAGS_WITH_STD: [&str; 3] = [
     "-Zlocation-detail=none",
 ];
 
-/// With a standard library that is compiled too: small functions of it are inlined into their callers before code is generated,
-/// which halves the bundle and saves a tenth of the time.
+/// With a standard library that is compiled too: small functions of it are inlined into their callers before code is
+/// generated, which halves the bundle and saves a tenth of the time.
 const QUICK_FLAGS_WITH_STD: [&str; 2] = ["-Zmir-opt-level=2", "-Zinline-mir=yes"];
 
 /// The two bundles.
@@ -139,7 +139,7 @@ impl Bundle {
     }
 }
 
-/// Sources of the page beside the program.
+/// Sources of the page, apart from the program.
 struct PageSources {
     /// Path in the bundle, and source.
     page: Vec<(PathBuf, PathBuf)>,

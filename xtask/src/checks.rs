@@ -24,7 +24,7 @@ const BROWSER_PACKAGES: [&str; 4] = [
     "fonts-noto-cjk",
 ];
 
-/// The parts in their order, with what each does.
+/// The parts in their order, each with a description.
 const PARTS: [(&str, &str); 7] = [
     ("format", "formatting"),
     ("page", "the page in a quick build, for `rust` and `python`"),
@@ -88,7 +88,7 @@ fn run_all(workspace: &Workspace, tier: Tier, wants: impl Fn(&str) -> bool) -> V
     let packages = wants("python").then(|| python::prepare(workspace, tier));
     parts.extend(take("format", Box::new(formatting)));
     let mut peers = Ok(());
-    // The page is compiled beside everything else: much of the time it keeps one core busy only.
+    // The page is compiled in parallel with everything else: much of the time it keeps only one core busy.
     std::thread::scope(|scope| {
         let preparing = wants("rust").then(|| scope.spawn(|| ensure_peers(workspace)));
         let page = wants("page").then(|| {
@@ -154,7 +154,7 @@ impl Part {
         }
     }
 
-    /// Does more for a part that has not failed.
+    /// Continues a part that has not failed.
     fn goes_on(&mut self, workspace: &Workspace, action: fn(&Workspace) -> Result<Counts>) {
         if self.outcome.is_ok() {
             let more = Self::take(self.name, workspace, Box::new(action));
@@ -221,7 +221,7 @@ fn documentation(workspace: &Workspace) -> Result<Counts> {
     Ok(Counts::default())
 }
 
-/// Compiles the fuzz targets, which are a workspace of their own. They run with `cargo fuzz` only.
+/// Compiles the fuzz targets, which are a separate workspace. They run with `cargo fuzz` only.
 fn fuzz_targets(workspace: &Workspace) -> Result<Counts> {
     run(cargo()
         .current_dir(&workspace.root)

@@ -1,6 +1,6 @@
 //! Console output: one line before each step.
 //!
-//! Write errors are ignored, since they are no reason to stop.
+//! Write errors are ignored, because they are not a reason to stop.
 
 use std::io::{Write, stderr, stdout};
 

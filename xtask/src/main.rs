@@ -1,4 +1,4 @@
-//! Builds the browser bundle, puts in place what is missing, runs every check.
+//! Builds the browser bundle, installs missing tools, runs every check.
 //!
 //! Run as `cargo xtask <command>`. Everything it installs or runs is printed first; nothing here is shipped.
 

@@ -15,7 +15,7 @@ pub fn is_debian() -> bool {
     Path::new("/etc/debian_version").exists() && find_program("apt-get").is_some()
 }
 
-/// Installs the missing ones of `names`.
+/// Installs the missing packages of `names`.
 pub fn ensure(names: &[&str]) -> Result<()> {
     let missing = missing(names);
     if missing.is_empty() {
@@ -24,7 +24,7 @@ pub fn ensure(names: &[&str]) -> Result<()> {
     install_newest(&missing)
 }
 
-/// The command that would install the missing ones of `names`; `None` if all are there, or this is no Debian.
+/// The command that would install the missing packages of `names`; `None` if none is missing, or this is not Debian.
 pub fn installation(names: &[&str]) -> Option<String> {
     let missing = missing(names);
     (is_debian() && !missing.is_empty()).then(|| format!("apt-get install {}", missing.join(" ")))

@@ -1,4 +1,4 @@
-//! `pictures`: screenshots for README and the book. The browser tests take them on their way; those that documents show are
+//! `pictures`: screenshots for README and the book. The browser tests take them in passing; those in documents are
 //! copied to `web/pictures`.
 
 use std::fs;

@@ -17,7 +17,7 @@ use crate::workspace::{WEB_DIR, Workspace};
 /// Builds wheels.
 const MATURIN: &str = "maturin>=1.9,<2";
 
-/// Tests to run, by the variable `XTASK_PYTHON`. Without it: frameworks where `CI` is set, else the core.
+/// Tests to run, by the variable `XTASK_PYTHON`. Without it: frameworks if `CI` is set, else the core.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Tier {
     /// No Python.
@@ -31,7 +31,7 @@ pub enum Tier {
 }
 
 impl Tier {
-    /// The tier that the environment asks for.
+    /// The tier that the environment selects.
     pub fn of_environment() -> Result<Self> {
         let is_ci = std::env::var("CI").is_ok_and(|value| !value.is_empty() && value != "false");
         match std::env::var("XTASK_PYTHON").as_deref() {
@@ -139,7 +139,7 @@ pub fn prepare(workspace: &Workspace, tier: Tier) -> JoinHandle<Result<()>> {
     })
 }
 
-/// Creates an environment with these packages, anew if it was made for others.
+/// Creates an environment with these packages, again if it was made for others.
 pub fn ensure(folder: &Path, wanted: &str, packages: &[impl AsRef<OsStr>]) -> Result<()> {
     let stamp = folder.join("requirements.txt");
     if fs::read_to_string(&stamp).is_ok_and(|installed| installed == wanted) {

@@ -1,8 +1,8 @@
 //! `samples`: the generated runs below `sample-runs/transformer-small`, reproducible to the byte.
 //!
 //! A small transformer trained in bf16 is healthy; the same in fp16 without loss scaling overflows at step 411 and is
-//! NaN from 412 on; with loss scaling it trains again. Only operations that IEEE 754 defines to the last bit are used,
-//! so that every platform writes the same bytes.
+//! NaN since step 412; with loss scaling it trains again. Only operations that IEEE 754 defines to the last bit are
+//! used, so that every platform writes the same bytes.
 
 use std::fs::{self, File};
 use std::io::BufWriter;
@@ -21,7 +21,7 @@ struct Story {
     seed: u64,
     started_secs: u32,
     last_step: u16,
-    /// The step at which the gradient overflows; the loss is NaN from the next one on.
+    /// The step at which the gradient overflows; the loss is NaN since the next one.
     overflow_step: Option<u16>,
     /// Limit of the loss after many steps.
     final_loss: f64,

@@ -13,7 +13,7 @@ use xtask::workspace::{WEB_DIR, Workspace};
 
 /// Time, memory and disk of a first build on two idle cores; `docs/src/performance.md` has the figures.
 const QUICK_BOUND: &str = "5 to 8 minutes, 3 GB of memory and 3 GB of disk";
-/// The same for what is shipped, without a measurement of a first build.
+/// The same for a release build, without a measurement of a first build.
 const RELEASE_BOUND: &str = "several times as long as without --release, and 4 GB of memory";
 
 /// Builds everything and is replaced by the server. `flags` are passed to `trainscope start`; the default base
@@ -42,7 +42,7 @@ pub(crate) fn start(workspace: &Workspace, is_release: bool, flags: &[String]) -
     become_program(&mut server)
 }
 
-/// Says what will be installed and done before anything is.
+/// Announces installations and builds before they begin.
 fn announce(is_release: bool) -> Result<()> {
     let (what, bound) = if is_release {
         ("what is shipped", RELEASE_BOUND)

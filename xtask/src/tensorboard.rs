@@ -1,4 +1,4 @@
-//! TensorBoard in its own Python environment: the tests open files of trainscope in it.
+//! TensorBoard in a separate Python environment: the tests open files of trainscope in it.
 
 use std::path::PathBuf;
 

@@ -1,5 +1,5 @@
 //! Compiler for the browser target: the active toolchain if it has the target, else rustup installs it, else Debian's
-//! own compiler is used, else the user gets instructions.
+//! compiler is used, else the user gets instructions.
 
 use std::env;
 use std::path::{Path, PathBuf};
@@ -136,7 +136,7 @@ impl WasmCompiler {
             .arg("--target-dir")
             .arg(workspace.target.join("wasm"));
         if matches!(self, Self::Debian { .. }) {
-            // The features leave out what backtraces need.
+            // The features leave out support for backtraces.
             command.args([
                 "-Zbuild-std=std,panic_abort",
                 "-Zbuild-std-features=optimize_for_size",
@@ -146,8 +146,8 @@ impl WasmCompiler {
     }
 }
 
-/// Leptos then keeps one type of view where each component had its own: a bundle smaller by 7 %. The relocations of the
-/// linker say which function needs which, so that the program can be split.
+/// Leptos then keeps one type of view instead of one for each component: a bundle smaller by 7 %. The relocations of
+/// the linker list the references between functions, so that the program can be split.
 const FLAGS_OF_LEPTOS: [&str; 3] = ["--cfg", "erase_components", "-Clink-args=--emit-relocs"];
 
 /// Output of [`WasmCompiler::build_command`].
@@ -177,7 +177,7 @@ fn debian_cargo(linker: &Path) -> Command {
     command
 }
 
-/// `true` for variables that would mislead another cargo: all of cargo's and rustup's own, except the user's registry
+/// `true` for variables that would mislead another cargo: all of those of cargo and rustup, except the user's registry
 /// and home.
 fn is_of_other_compiler(name: &str) -> bool {
     let is_wanted = name == "CARGO_HOME"
@@ -220,7 +220,7 @@ fn is_new_enough(version: &str) -> bool {
     numbers(version) >= numbers(NEEDED)
 }
 
-/// `true` if rustup is there, and `RUSTUP_AUTO_INSTALL` does not forbid a change of the toolchain.
+/// `true` if rustup is installed, and `RUSTUP_AUTO_INSTALL` does not forbid a change of the toolchain.
 fn rustup_may_install() -> bool {
     env::var("RUSTUP_AUTO_INSTALL").map_or(true, |value| value != "0")
         && find_program("rustup").is_some()

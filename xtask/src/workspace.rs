@@ -11,13 +11,13 @@ use crate::process::cargo;
 /// Optional features that are checked too.
 pub const FEATURES: &str = "trainscope-collector/candle,trainscope-collector/tracing";
 
-/// The variable with the folder of a page that the server serves in place of its own.
+/// The variable with the folder of a page that the server serves instead of the built-in one.
 pub const WEB_DIR: &str = "TRAINSCOPE_WEB_DIR";
 
 /// The compiler with the lints of clippy.
 const CLIPPY: &str = "clippy-driver";
 
-/// The variable in which `cargo clippy` passes what follows its `--`, with `-D warnings`.
+/// The variable in which `cargo clippy` passes the arguments after its `--`, with `-D warnings`.
 const CLIPPY_ARGUMENTS: (&str, &str) = (
     "CLIPPY_ARGS",
     "-D__CLIPPY_HACKERY__warnings__CLIPPY_HACKERY__",
@@ -47,9 +47,9 @@ impl Workspace {
         Ok(Self { root, target })
     }
 
-    /// `cargo build` or `cargo test` over all packages, compiled by clippy: the code is that of the compiler, and warnings are
-    /// errors. All that tests need is compiled this way: other packages, features or compilers would compile most of it a second
-    /// time.
+    /// `cargo build` or `cargo test` over all packages, compiled by clippy: the code is that of the compiler, and
+    /// warnings are errors. All that tests need is compiled this way: other packages, features or compilers would
+    /// compile most of it a second time.
     pub fn cargo(&self, command: &str) -> Command {
         let mut cargo = cargo();
         cargo

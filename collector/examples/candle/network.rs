@@ -20,7 +20,7 @@ pub(crate) struct Outputs {
 }
 
 impl Network {
-    /// Random weights from `chance`, because candle's own initialization has no seed on a CPU.
+    /// Random weights from `chance`, because candle's initialization has no seed on a CPU.
     pub(crate) fn new(variables: &VarMap, chance: &mut Bars) -> Result<Self> {
         let builder = VarBuilder::from_varmap(variables, DType::F32, &Device::Cpu);
         let padded = Conv2dConfig {

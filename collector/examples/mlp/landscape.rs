@@ -28,8 +28,8 @@ pub(crate) fn record(collector: &Collector, saved: &[Snapshot], mlp: &Mlp, seen:
     };
     let mut mlp = mlp.clone();
     let loss = |weights: &[Vec<f32>]| {
-        for (layer, own) in mlp.layers.iter_mut().zip(weights.chunks(2)) {
-            if let [weight, bias] = own {
+        for (layer, parameters) in mlp.layers.iter_mut().zip(weights.chunks(2)) {
+            if let [weight, bias] = parameters {
                 layer.weight.clone_from(weight);
                 layer.bias.clone_from(bias);
             }

@@ -1,5 +1,5 @@
-//! A small, deterministic training: a multi-layer perceptron with its own forward and backward pass, recorded by the
-//! collector, with a switch for each fault.
+//! A small, deterministic training: a multi-layer perceptron with a hand-written forward and backward pass, recorded by
+//! the collector, with a switch for each fault.
 
 #![expect(
     clippy::print_stdout,

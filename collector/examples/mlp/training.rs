@@ -193,7 +193,7 @@ impl Training {
         !TrainingHook::wants_stop(&collector)
     }
 
-    /// Waits if a server says so. The weights are those of before the update, and the gradients those of this step.
+    /// Waits if a server requests it. The weights are those before the update, the gradients those of this step.
     fn gate(&self, step: i64, place: Place) -> Flow {
         let tensors = self.mlp.tensors();
         self.collector.gate(step, place, &tensors.as_slice())

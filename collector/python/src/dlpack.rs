@@ -126,7 +126,7 @@ impl Exchange {
             byte_offset: 0,
         };
         #[expect(unsafe_code, reason = "a C function of another library is called")]
-        // SAFETY: the function is the one of the tensor's own type, the thread is attached to the interpreter, and the
+        // SAFETY: the function belongs to the type of the tensor, the thread is attached to the interpreter, and the
         // description is of the layout that the version of the table promises.
         let status = unsafe { (self.describe)(tensor.as_ptr(), &raw mut description) };
         if status != 0 {

@@ -1,4 +1,4 @@
-//! Gates of live sessions: the training waits without the interpreter, and shows the tensors that it is asked for.
+//! Gates of live sessions: the training waits without the interpreter, and shows the requested tensors.
 
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;

@@ -1,7 +1,7 @@
 //! Memory of a tensor of any framework: its address, type and layout, checked before a byte is read.
 //!
 //! The address alone is not enough: frameworks give one for storage that is freed, and none for tensors that are only
-//! traced. What cannot be read is an error that says why.
+//! traced. The error of an unreadable tensor has the reason.
 
 use std::collections::HashMap;
 use std::sync::Mutex;
@@ -18,17 +18,17 @@ use crate::value::type_name;
 
 /// Elements in main memory, which stay there as long as this value.
 pub(crate) struct TensorMemory<'py> {
-    /// The tensor; of an array, what it gave the address by, which may own the memory.
+    /// The tensor; for an array, the object that gave the address, which may own the memory.
     owner: Option<Bound<'py, PyAny>>,
     _interface: Option<Bound<'py, PyDict>>,
     /// Elements that are not in the memory of an object: those of a list.
-    own: Vec<u8>,
+    elements: Vec<u8>,
     address: usize,
     len_bytes: usize,
     dtype: DType,
     shape: Vec<usize>,
     strides: Option<Vec<usize>>,
-    /// `true` for complex numbers: each is two elements, along an axis of its own.
+    /// `true` for complex numbers: each is two elements, along an additional axis.
     is_complex: bool,
 }
 
@@ -51,7 +51,7 @@ struct Interfaces {
 
 static CLASSES: Mutex<Option<HashMap<usize, TensorClass>>> = Mutex::new(None);
 
-/// Most types that are remembered; a program that makes types in a loop must not fill the memory.
+/// Maximum number of remembered types; a program that makes types in a loop must not fill the memory.
 const MAX_CLASSES: usize = 1_024;
 
 fn interfaces(tensor: &Bound<'_, PyAny>) -> Interfaces {
@@ -101,12 +101,12 @@ fn interfaces(tensor: &Bound<'_, PyAny>) -> Interfaces {
     found
 }
 
-/// Types of devices in DLPack whose memory the processor reads: its own, and that pinned for CUDA and `ROCm`.
+/// Device types in DLPack whose memory the processor reads: main memory, also if it is pinned for CUDA or `ROCm`.
 const HOST_DEVICES: [i32; 3] = [1, 3, 11];
 
 impl<'py> TensorMemory<'py> {
-    /// Memory of a tensor or array of any framework, or of numbers in a list. Copied only from other devices, and
-    /// where a framework has no elements in memory as they are meant (negated views, negative strides).
+    /// Memory of a tensor or array of any framework, or of numbers in a list. Copied only from other devices, and if
+    /// the memory of a framework differs from the elements (negated views, negative strides).
     pub(crate) fn of(tensor: &Bound<'py, PyAny>) -> Outcome<Self> {
         let interfaces = interfaces(tensor);
         if interfaces.is_torch {
@@ -143,13 +143,13 @@ impl<'py> TensorMemory<'py> {
     }
 
     fn of_numbers(numbers: &[f64], shape: Vec<usize>) -> Self {
-        let own: Vec<u8> = bytemuck::cast_slice(numbers).to_vec();
+        let elements: Vec<u8> = bytemuck::cast_slice(numbers).to_vec();
         Self {
             owner: None,
             _interface: None,
             address: 0,
-            len_bytes: own.len(),
-            own,
+            len_bytes: elements.len(),
+            elements,
             dtype: DType::F64,
             shape,
             strides: None,
@@ -410,7 +410,7 @@ impl<'py> TensorMemory<'py> {
         let memory = Self {
             owner,
             _interface: None,
-            own: Vec::new(),
+            elements: Vec::new(),
             address,
             len_bytes,
             dtype,
@@ -432,7 +432,7 @@ impl<'py> TensorMemory<'py> {
     /// Elements, for as long as the interpreter's object is held by this value.
     pub(crate) fn view(&self) -> TensorView<'_> {
         let bytes = if self.address == 0 || self.len_bytes == 0 {
-            self.own.as_slice()
+            self.elements.as_slice()
         } else {
             #[expect(unsafe_code, reason = "the memory belongs to another library")]
             // SAFETY: the framework gave this address for this number of elements of this type, `owner` keeps them, and

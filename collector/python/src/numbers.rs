@@ -173,7 +173,7 @@ impl Recorder {
     }
 }
 
-/// Deepest nesting of mappings in `log`; one that holds itself would not end.
+/// Maximum depth of mappings in `log`; one that contains itself would not end.
 const MAX_DEPTH: usize = 16;
 
 /// Calls `each` with the joined name of every value.

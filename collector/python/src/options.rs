@@ -47,7 +47,7 @@ pub(crate) struct Options {
 }
 
 impl Options {
-    /// Options of a dictionary. An error names the option and what is wrong with it.
+    /// Options of a dictionary. An error names the option and the problem.
     pub(crate) fn of(options: &Bound<'_, PyDict>) -> PyResult<Self> {
         let options: Self = options.extract().map_err(|error: PyErr| {
             let py = options.py();

@@ -19,11 +19,11 @@ use crate::refusal::{Outcome, Refusal};
 use crate::span::span_kind;
 use crate::value;
 
-/// Above this length of a tensor other threads of the program run while it is read. Below it, taking the interpreter
-/// back may cost more than the reading: up to 5 ms behind another thread.
+/// Above this length of a tensor, in bytes, other threads of the program run while it is read. Below it, taking the
+/// interpreter back from another thread may cost more than the reading: up to 5 ms.
 pub(crate) const DETACH_BYTES: usize = 1 << 20;
 
-/// Origin of the step that is meant where none is given; a later one has precedence.
+/// Origins of the default step; a later one has precedence.
 mod source {
     /// The last step that a call named.
     pub(super) const LAST: u8 = 0;
@@ -53,7 +53,7 @@ pub(crate) struct Recorder {
     pending: Mutex<Vec<(String, Py<PyAny>, StepTime)>>,
 }
 
-/// Most scalars on devices that wait for the end of their step; beyond, they are fetched at once.
+/// Maximum number of scalars on devices that wait for the end of their step; above it, they are fetched at once.
 const MAX_PENDING: usize = 4_096;
 
 impl Recorder {
@@ -84,7 +84,7 @@ impl Recorder {
         self.step.load(Ordering::Relaxed)
     }
 
-    /// Counts a record that could not be made of the arguments and warns of it; raises if the run is strict.
+    /// Counts a record that cannot be made from the arguments, and warns of it; raises if the run is strict.
     #[cold]
     pub(crate) fn lose(this: &Bound<'_, Self>, reason: &str) -> PyResult<()> {
         let py = this.py();
@@ -451,7 +451,7 @@ impl Recorder {
 
     /// Sets the number of updates of an optimizer: the step where none is open. The highest one counts.
     fn _set_updates(&self, updates: i64) {
-        // Each of several optimizers counts its own; the highest is the step of the training.
+        // Each of several optimizers counts its updates; the highest count is the step of the training.
         let updates = self
             .updates
             .fetch_max(updates, Ordering::Relaxed)

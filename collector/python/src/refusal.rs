@@ -1,4 +1,4 @@
-//! Reasons for which something cannot be recorded.
+//! Reasons for not recording something.
 
 use std::fmt;
 
@@ -10,7 +10,7 @@ use crate::value::type_name;
 /// Result of an attempt to record.
 pub(crate) type Outcome<T = ()> = Result<T, Refusal>;
 
-/// Reason for which something is not recorded.
+/// Reason for not recording something.
 pub(crate) enum Refusal {
     /// Sentence for the user; the record is counted as invalid.
     Reason(String),
@@ -55,7 +55,7 @@ impl From<PyErr> for Refusal {
             if !error.is_instance_of::<PyException>(py) {
                 return Self::Interrupt(error);
             }
-            // Even to make the text of an error may run a handler of signals.
+            // Even formatting an error may run a handler of signals.
             match error.value(py).str() {
                 Ok(text) => Self::Reason(text.to_string_lossy().into_owned()),
                 Err(inner) if inner.is_instance_of::<PyException>(py) => {

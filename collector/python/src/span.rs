@@ -16,7 +16,7 @@ pub(crate) struct Span {
     recorder: Py<Recorder>,
     name: Py<PyString>,
     kind: SpanKind,
-    /// Lane in which it is shown; that of the thread if there is none.
+    /// Lane in which it is shown; that of the thread if missing.
     lane: Option<Py<PyString>>,
     /// Times at which it was entered, one inside of the other.
     starts_nanos: Mutex<Vec<i64>>,

@@ -193,7 +193,7 @@ impl Recorder {
 }
 
 impl Recorder {
-    /// Records something whole: values, a histogram.
+    /// Records content other than statistics: values, a histogram.
     fn record_whole(
         this: &Bound<'_, Self>,
         name: &Bound<'_, PyAny>,
@@ -273,7 +273,7 @@ fn stats_of_row(row: &[f64; 14]) -> TensorStats {
             max,
             mean,
             m2: if squares.is_finite() {
-                // Rounding may leave a negative rest where all elements are equal.
+                // Rounding may leave a negative rest if all elements are equal.
                 (squares - sum * mean).max(0.0)
             } else {
                 f64::INFINITY

@@ -11,10 +11,10 @@ pub(crate) enum Number {
     OnDevice,
 }
 
-/// Longest name that is recorded, in bytes.
+/// Maximum length of a name, in bytes.
 const MAX_NAME_BYTES: usize = 64 << 10;
 
-/// Text of a name; an error says what it is instead.
+/// Text of a name; the error names the type of anything else.
 #[inline]
 pub(crate) fn name<'a>(object: &'a Bound<'_, PyAny>) -> Outcome<&'a str> {
     let Ok(text) = object.cast::<PyString>() else {

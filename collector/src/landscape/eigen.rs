@@ -3,7 +3,7 @@
 
 /// Maximum number of sweeps: convergence is quadratic, matrices of a thousand rows take about ten.
 const MAX_SWEEPS: usize = 40;
-/// Maximum sum of the squares beside the diagonal of a matrix that counts as diagonal, as a share of all squares.
+/// Maximum sum of the squares off the diagonal of a matrix that counts as diagonal, as a share of all squares.
 const SMALL: f64 = 1e-30;
 
 /// Eigenvalues in descending order, each with its vector of length 1. `matrix` has its rows one after the other.
@@ -82,7 +82,7 @@ mod tests {
         for (row, column) in places {
             let sum: f64 = pairs
                 .iter()
-                .map(|(own, vector)| own * vector[row] * vector[column])
+                .map(|(value, vector)| value * vector[row] * vector[column])
                 .sum();
             assert!(
                 (sum - matrix[row * rows + column]).abs() < 1e-12,

@@ -73,8 +73,8 @@ impl Plane {
     /// The plane of the two principal directions of the snapshots, through the last one. At least three snapshots that
     /// are not on one line.
     ///
-    /// The directions come from the `m × m` matrix of the scalar products of `m` snapshots: time `m²` times the number of
-    /// weights, memory two more copies of the weights.
+    /// The directions come from the `m × m` matrix of the scalar products of `m` snapshots: time `m²` times the number
+    /// of weights, memory two more copies of the weights.
     ///
     /// # Errors
     /// All of [`PlaneError`] but [`PlaneError::Size`].
@@ -169,8 +169,8 @@ impl Plane {
         self
     }
 
-    /// The same plane with the path of another training of the same model, projected on it by least squares: pages lay
-    /// both over each other.
+    /// The same plane with the path of another training of the same model, projected on it by least squares: pages show
+    /// both together.
     ///
     /// # Errors
     /// Snapshots of another model, or with weights that are not finite.
@@ -246,8 +246,8 @@ impl Plane {
         Ok(points.collect())
     }
 
-    /// Turns both directions so that the training comes from the left, and first goes below the origin's height: signs of
-    /// eigenvectors are arbitrary.
+    /// Turns both directions so that the training comes from the left, and first goes below the origin's height: signs
+    /// of eigenvectors are arbitrary.
     fn face(&mut self) {
         let first = self.path.first().copied().unwrap_or_default();
         for (direction, at) in self.directions.iter_mut().zip([first.0, first.1]) {

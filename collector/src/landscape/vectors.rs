@@ -31,7 +31,7 @@ pub(super) fn product(one: &Weights, other: &Weights) -> f64 {
         .sum()
 }
 
-/// Adds so much of a vector.
+/// Adds a multiple of a vector.
 #[expect(
     clippy::cast_possible_truncation,
     reason = "weights are of single precision"
@@ -43,7 +43,7 @@ pub(super) fn add(to: &mut Weights, part: f64, of: &Weights) {
     }
 }
 
-/// Adds so much of the difference of two vectors.
+/// Adds a multiple of the difference of two vectors.
 #[expect(
     clippy::cast_possible_truncation,
     reason = "weights are of single precision"
@@ -87,9 +87,9 @@ pub(super) fn by_filters(direction: &mut Weights, weights: &Weights, shapes: &[V
                 let squares = values.iter().map(|value| f64::from(*value).powi(2));
                 squares.sum::<f64>().sqrt()
             };
-            let own = length(direction);
-            let factor = if own > 0.0 {
-                length(weights) / own
+            let norm = length(direction);
+            let factor = if norm > 0.0 {
+                length(weights) / norm
             } else {
                 0.0
             };

@@ -1,4 +1,4 @@
-//! The attach file: a server asks a training that runs already to connect.
+//! The attach file: a server asks a running training to connect.
 
 use std::fs::File;
 use std::io::{self, Read};
@@ -30,8 +30,8 @@ pub(crate) struct AttachFile {
     pub(crate) asked_secs: f64,
 }
 
-/// Reads the file if it is a regular file of this user that no other can read, small and new. Any other is ignored: a
-/// stranger may have written it.
+/// Reads the file if it is a regular file of this user that no other can read, small and new. Any other file is
+/// ignored: a stranger may have written it.
 pub(crate) fn read(path: &Path) -> Option<AttachFile> {
     let file = open(path).ok()?;
     let metadata = file.metadata().ok()?;

@@ -22,11 +22,11 @@ pub(crate) const THREAD_NAME: &str = "trainscope-live";
 const SILENCE: Duration = Duration::from_secs(15);
 /// Timeout of a write: a stalled server must not hold the training for longer than a gate may.
 const WRITE_TIMEOUT: Duration = Duration::from_secs(2);
-/// Interval of heartbeats until the server says otherwise.
+/// Interval of heartbeats until the server sets another.
 const HEARTBEAT: Duration = Duration::from_secs(1);
-/// Interval of looking whether the session has ended while nothing is to be done.
+/// Interval of checks for the end of the session, while idle.
 const IDLE: Duration = Duration::from_secs(1);
-/// Longest limit that a server can set: 8 h.
+/// Maximum limit that a server can set: 8 h.
 const LONGEST: f64 = 8.0 * 3_600.0;
 
 /// Connects until the session ends.
@@ -96,7 +96,7 @@ fn write_notes(live: &LiveState, core: &mut Core) {
 }
 
 fn hello(live: &LiveState, core: &Core) -> ToServer {
-    let own = &live.identity;
+    let identity = &live.identity;
     let held = match &core.machine.phase {
         Phase::LostHeld(hold) => Some(HoldReport {
             at: hold.at.clone(),
@@ -119,14 +119,14 @@ fn hello(live: &LiveState, core: &Core) -> ToServer {
         can.push(Capability::Keep);
     }
     ToServer::Hello(Box::new(Hello {
-        launch: own.launch.clone(),
-        run_folder: own.run.to_string_lossy().into_owned(),
-        rank: own.rank,
-        world_size: own.world_size,
-        host: own.host.clone(),
-        pid: own.process,
-        program: own.program.clone(),
-        framework: own.framework.clone(),
+        launch: identity.launch.clone(),
+        run_folder: identity.run.to_string_lossy().into_owned(),
+        rank: identity.rank,
+        world_size: identity.world_size,
+        host: identity.host.clone(),
+        pid: identity.process,
+        program: identity.program.clone(),
+        framework: identity.framework.clone(),
         collector: env!("CARGO_PKG_VERSION").to_owned(),
         step: live.newest_step(),
         total_steps: live.total_steps(),
@@ -207,7 +207,7 @@ fn handle(live: &LiveState, text: &str, heartbeat: &mut Duration) {
         }
     };
     let watchpoints = match &message {
-        // After a reconnection they are usually the same, and what was seen by them is kept.
+        // After a reconnection they are usually the same, and their state is kept.
         ToTraining::Welcome(welcome) => {
             let list = welcome.watchpoints.as_deref();
             (!live.judge().uses(list)).then_some(list)
@@ -325,7 +325,7 @@ fn limits(welcome: &Welcome) -> Limits {
     }
 }
 
-/// A time from a message; NaN and negative numbers are 0, and 8 h are the most.
+/// A time from a message; NaN and negative numbers are 0, and the maximum is 8 h.
 fn duration(secs: f64) -> Duration {
     Duration::from_secs_f64(if secs > 0.0 { secs.min(LONGEST) } else { 0.0 })
 }

@@ -51,7 +51,7 @@ pub(crate) struct Core {
     pub(crate) report: Option<GateReport>,
     /// Pausing hits of gates at which a connected rank did not ask, for the next report.
     pub(crate) unreported: Vec<SessionHit>,
-    /// The server knows of the hold by the first message of this connection.
+    /// `true` if the first message of this connection has reported the hold.
     pub(crate) has_told_hold: bool,
     /// The server has ended the training because of a hit, of this rank or another.
     pub(crate) is_stopped_by_hit: bool,
@@ -180,10 +180,10 @@ impl Core {
         let running = timers
             .into_iter()
             .filter_map(|timer| Some((self.deadlines[timer as usize]?, timer)));
-        running.min_by_key(|own| own.0)
+        running.min_by_key(|timer| timer.0)
     }
 
-    /// Time until the hold ends by itself.
+    /// Time until the hold ends automatically.
     pub(crate) fn rest_of_hold(&self) -> Option<Duration> {
         let end = self.deadlines[Timer::Hold as usize]?;
         Some(end.saturating_duration_since(Instant::now()))

@@ -1,4 +1,4 @@
-//! Hits that the training itself has found: records of the file.
+//! Hits that the training has found: records of the file.
 
 use std::time::Duration;
 

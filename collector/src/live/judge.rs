@@ -13,13 +13,13 @@ use trainscope_format::session::{HitSentence, PauseLevel, SessionHit, Watchpoint
 use trainscope_format::statistics::{Role, TensorSummary};
 use trainscope_format::tensor::Tolerance;
 
-/// First and newest steps of each tensor that are remembered: at most 20 kB a tensor.
+/// Number of first and newest steps of each tensor that are kept: at most 20 kB a tensor.
 const HISTORY: (usize, usize) = (32, 64);
 /// Steps until a fresh hit that was not confirmed is weighed again.
 const MUTED_STEPS: i64 = 50;
-/// Least time between two judgements over several steps, as a multiple of the duration of one: 1 % of the time.
+/// Minimum time between two judgements over several steps, as a multiple of the duration of one: 1 % of the time.
 const SLOW_FACTOR: u32 = 100;
-/// Least time between two judgements over several steps.
+/// Minimum time between two judgements over several steps.
 const SLOW_INTERVAL: Duration = Duration::from_secs(10);
 
 /// Judge of one rank.
@@ -27,7 +27,7 @@ const SLOW_INTERVAL: Duration = Duration::from_secs(10);
 pub(crate) struct Judge {
     evaluator: Evaluator,
     /// Watchpoints of the program.
-    own: Watchpoints,
+    of_program: Watchpoints,
     /// Watchpoints of the server that are used instead.
     of_server: Option<Vec<WatchpointTable>>,
     level: PauseLevel,
@@ -63,7 +63,7 @@ impl Judge {
     pub(crate) fn new(watchpoints: Watchpoints, level: PauseLevel) -> Self {
         Self {
             evaluator: evaluator(watchpoints.clone()),
-            own: watchpoints,
+            of_program: watchpoints,
             of_server: None,
             level,
             newest: NewestStep::default(),
@@ -78,27 +78,28 @@ impl Judge {
     /// `true` if a hit can pause.
     pub(crate) fn can_pause(&self) -> bool {
         let mut all = self.evaluator.watchpoints().all().iter();
-        self.level != PauseLevel::Never || all.any(|own| own.on && own.pause == Some(true))
+        self.level != PauseLevel::Never
+            || all.any(|watchpoint| watchpoint.on && watchpoint.pause == Some(true))
     }
 
     pub(crate) fn set_level(&mut self, level: PauseLevel) {
         self.level = level;
     }
 
-    /// `true` if this list of the server, or without a list that of the program, is used already.
+    /// `true` if this list of the server is in use already; without a list, that of the program.
     pub(crate) fn uses(&self, list: Option<&[WatchpointTable]>) -> bool {
         self.of_server.as_deref() == list
     }
 
-    /// Judges by the watchpoints of the server from now on, or without a list by those of the program, and the newest
-    /// step at once. Each mistake is a sentence.
+    /// Sets the watchpoints to those of the server, or without a list to those of the program, and judges the newest
+    /// step at once. Each mistake in the error is a sentence.
     pub(crate) fn set_watchpoints(
         &mut self,
         list: Option<&[WatchpointTable]>,
     ) -> Result<(), String> {
         let watchpoints = match list {
             Some(list) => parse(list)?,
-            None => self.own.clone(),
+            None => self.of_program.clone(),
         };
         self.evaluator = evaluator(watchpoints);
         self.of_server = list.map(<[WatchpointTable]>::to_vec);
@@ -139,8 +140,8 @@ impl Judge {
     ) {
         self.newest.begin(step);
         let tensors = &mut self.newest.tensors;
-        match tensors.iter_mut().find(|own| *own.0 == *name) {
-            Some(own) => own.1 = summary.clone(),
+        match tensors.iter_mut().find(|entry| *entry.0 == *name) {
+            Some(entry) => entry.1 = summary.clone(),
             None => tensors.push((name.into(), summary.clone())),
         }
         self.evaluator.observe(&Observation {
@@ -160,11 +161,11 @@ impl Judge {
         self.evaluator.scalar(0, tag, step, 0.0, value);
     }
 
-    /// Confirmed hits since the last call that pause or, by `at_least`, stop. With the first of them come those of
-    /// conditions over several steps: a training that goes on is not paused again for what was wrong already.
+    /// Confirmed hits since the last call that pause or, by `at_least`, stop. With the first one come hits of
+    /// conditions over several steps, so that a training that continues is not paused again for a known problem.
     pub(crate) fn hits(&mut self, step: i64, at_least: Option<Severity>) -> Vec<SessionHit> {
         let fresh = self.evaluator.fresh();
-        let worth = fresh.into_iter().filter(|own| self.is_worth_asking(own));
+        let worth = fresh.into_iter().filter(|hit| self.is_worth_asking(hit));
         let worth: Vec<FreshHit> = worth.collect();
         let is_slow_due =
             self.last_slow.elapsed() >= SLOW_INTERVAL.max(SLOW_FACTOR * self.slow_took);
@@ -190,7 +191,7 @@ impl Judge {
         hits
     }
 
-    /// Hits of the newest step by the watchpoints now, whether or not they pause.
+    /// Hits of the newest step by the current watchpoints, whether or not they pause.
     pub(crate) fn hits_again(&mut self) -> Vec<SessionHit> {
         let step = self.newest.step;
         self.hits(step, Some(Severity::Info))
@@ -213,7 +214,7 @@ impl Judge {
         for hit in &findings.hits {
             let watchpoints = self.evaluator.watchpoints().all();
             let watchpoint = watchpoints.get(hit.watchpoint as usize);
-            if watchpoint.is_some_and(|own| !own.is_instant()) {
+            if watchpoint.is_some_and(|watchpoint| !watchpoint.is_instant()) {
                 self.return_hit(hit, at_least, hits);
             }
         }
@@ -223,7 +224,8 @@ impl Judge {
     fn return_hit(&mut self, hit: &Hit, at_least: Option<Severity>, hits: &mut Vec<SessionHit>) {
         let watchpoints = self.evaluator.watchpoints().all();
         let watchpoint = watchpoints.get(hit.watchpoint as usize);
-        let pauses = watchpoint.is_some_and(|own| own.pauses(hit.severity, self.level));
+        let pauses =
+            watchpoint.is_some_and(|watchpoint| watchpoint.pauses(hit.severity, self.level));
         let stops = at_least.is_some_and(|least| hit.severity >= least);
         let key = (hit.condition.id, hit.tensor.clone());
         if !(pauses || stops) || !self.returned.insert(key) {

@@ -60,8 +60,8 @@ mod tests {
 
     fn of(variables: &[(&str, &str)], world_size: u32) -> String {
         let value = |name: &str| {
-            let own = variables.iter().find(|own| own.0 == name)?;
-            Some(own.1.to_owned())
+            let variable = variables.iter().find(|variable| variable.0 == name)?;
+            Some(variable.1.to_owned())
         };
         launch_by(value, "host", 7, world_size)
     }

@@ -170,11 +170,11 @@ fn is_timeout(error: &io::Error) -> bool {
 pub(crate) enum ConnectError {
     /// The server has refused.
     Refused(Refusal, String),
-    /// Nothing answers, or not now.
+    /// No answer, or none at present.
     Unreachable(String),
 }
 
-/// Says what is wrong with the address of a server.
+/// Checks the address of a server; the error describes the mistake.
 pub(crate) fn check(address: &str) -> Result<(), String> {
     match Address::parse(address) {
         Err(ConnectError::Refused(_, message) | ConnectError::Unreachable(message)) => Err(message),
@@ -189,31 +189,32 @@ pub(crate) fn connect(
     token: Option<&str>,
     write_timeout: Duration,
 ) -> Result<(Sender, Receiver), ConnectError> {
-    let own = Address::parse(address)?;
+    let address = Address::parse(address)?;
     #[cfg(feature = "live-tls")]
-    let tls = if own.is_encrypted {
+    let tls = if address.is_encrypted {
         let refused = |message| ConnectError::Refused(Refusal::Access, message);
         let authorities = tls::authorities().map_err(refused)?;
-        let tls = Tls::new(&own.host, authorities).map_err(|error| refused(error.to_string()))?;
+        let tls =
+            Tls::new(&address.host, authorities).map_err(|error| refused(error.to_string()))?;
         Some(Arc::new(tls))
     } else {
         None
     };
     let link = Link {
-        socket: Arc::new(open(&own, write_timeout)?),
+        socket: Arc::new(open(&address, write_timeout)?),
         writing: Arc::default(),
         #[cfg(feature = "live-tls")]
         tls,
     };
-    shake_hands(link, &own, token)
+    shake_hands(link, &address, token)
 }
 
 /// Opens a socket.
-fn open(own: &Address, write_timeout: Duration) -> Result<TcpStream, ConnectError> {
+fn open(address: &Address, write_timeout: Duration) -> Result<TcpStream, ConnectError> {
     let mut socket = Err(io::Error::other("the host has no address"));
-    let addresses = (&*own.host, own.port).to_socket_addrs();
-    for own in addresses.map_err(unreachable)? {
-        socket = TcpStream::connect_timeout(&own, HANDSHAKE_TIMEOUT);
+    let addresses = (&*address.host, address.port).to_socket_addrs();
+    for candidate in addresses.map_err(unreachable)? {
+        socket = TcpStream::connect_timeout(&candidate, HANDSHAKE_TIMEOUT);
         if socket.is_ok() {
             break;
         }
@@ -234,12 +235,12 @@ fn unreachable(error: impl std::fmt::Display) -> ConnectError {
 /// Asks the server to take the connection for a session.
 fn shake_hands(
     link: Link,
-    own: &Address,
+    address: &Address,
     token: Option<&str>,
 ) -> Result<(Sender, Receiver), ConnectError> {
     let Address {
         host, port, path, ..
-    } = own;
+    } = address;
     let config = WebSocketConfig::default()
         .max_message_size(Some(MAX_TEXT_BYTES))
         .max_frame_size(Some(MAX_TEXT_BYTES));
@@ -395,9 +396,9 @@ mod tests {
     fn connect_encrypted(
         is_trusted: bool,
     ) -> Result<(super::Sender, super::Receiver), ConnectError> {
-        let own = rcgen::generate_simple_self_signed(["localhost".to_owned()]).unwrap();
-        let certificate = own.cert.der().clone();
-        let key = PrivatePkcs8KeyDer::from(own.signing_key.serialize_der());
+        let certified = rcgen::generate_simple_self_signed(["localhost".to_owned()]).unwrap();
+        let certificate = certified.cert.der().clone();
+        let key = PrivatePkcs8KeyDer::from(certified.signing_key.serialize_der());
         let provider = Arc::new(rustls::crypto::ring::default_provider());
         let config = ServerConfig::builder_with_provider(provider)
             .with_safe_default_protocol_versions()

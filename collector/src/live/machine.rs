@@ -19,7 +19,7 @@ pub(crate) struct Limits {
     pub(crate) hold: Duration,
     /// Hold without a connection.
     pub(crate) grace: Duration,
-    /// Upper limit of a hold whatever the server says.
+    /// Upper limit of a hold, whatever the server sets.
     pub(crate) hold_most: Duration,
 }
 
@@ -73,7 +73,7 @@ pub(crate) enum Phase {
     Ending,
 }
 
-/// Gate at which a rank asks by itself.
+/// Gate at which a rank asks without an order.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Target {
     /// After a number of gates of this place.
@@ -90,14 +90,14 @@ pub(crate) enum Timer {
     Grace,
 }
 
-/// Answer of a server that is no session.
+/// Answer of a server that refuses a session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Refusal {
     /// Status 401 or 403: the token is missing or wrong, or the server forbids it.
     Access,
     /// Status 426 with a list of protocols: no common version.
     Protocol,
-    /// Status 400 or 426 of a proxy that knows no `WebSocket`s.
+    /// Status 400 or 426 of a proxy that does not support `WebSocket`s.
     Proxy,
 }
 
@@ -137,7 +137,7 @@ pub(crate) enum Event {
     },
     /// End of the training at this or the next gate.
     Stop,
-    /// The limit of the hold counts anew.
+    /// The limit of the hold restarts.
     Extend(Duration),
     /// A request for names or elements, or new watchpoints.
     Request,
@@ -150,7 +150,7 @@ pub(crate) enum Event {
     /// This process is a fork. There the gate returns before it touches the lock of the machine.
     #[cfg_attr(
         not(test),
-        expect(dead_code, reason = "the lock may be held for ever in a fork")
+        expect(dead_code, reason = "the lock may be held forever in a fork")
     )]
     Fork,
     /// A message was unknown or broken.
@@ -187,7 +187,7 @@ pub(crate) enum Action {
     Bye(ByeReason),
     /// Answer the request from the waiting thread, or at the next gate.
     Answer,
-    /// Start a timer, or start it anew.
+    /// Start or restart a timer.
     Start(Timer, Duration),
     /// Stop a timer.
     Cancel(Timer),
@@ -220,7 +220,7 @@ pub(crate) struct Machine {
     must_stop: bool,
     /// Gates without an answer, one after the other.
     missed: u32,
-    /// Decisions about other gates than that which waits.
+    /// Decisions about gates other than the waiting one.
     pub(crate) ignored: u64,
     /// Unknown and broken messages of this connection.
     pub(crate) unreadable: u64,
@@ -271,7 +271,7 @@ impl Machine {
     pub(crate) fn is_target(&self, at: &Gate) -> bool {
         match &self.target {
             Some(Target::Steps { left, place }) => *left == 0 && *place == at.place,
-            Some(Target::Node(name)) => matches!(&at.place, Place::Node(own) if own == name),
+            Some(Target::Node(name)) => matches!(&at.place, Place::Node(node) if node == name),
             None => false,
         }
     }

@@ -22,8 +22,8 @@ impl Pace {
     /// Notes a gate; the time between two gates of the first place is that of a step.
     pub(crate) fn pass(&mut self, place: &Place) {
         let phase = place.phase();
-        if let Some((own, at)) = self.last {
-            if own != phase {
+        if let Some((measured, at)) = self.last {
+            if measured != phase {
                 return;
             }
             if self.steps.len() >= STEPS {
@@ -53,7 +53,7 @@ pub(crate) struct StopReport {
 }
 
 impl StopReport {
-    /// Writes it to the file that `TRAINSCOPE_STOP_REPORT` names. A failure is no reason to do anything else.
+    /// Writes it to the file that `TRAINSCOPE_STOP_REPORT` names. A failure is ignored.
     pub(crate) fn write(&self, path: &Path) {
         if let Ok(text) = serde_json::to_vec(self) {
             drop(std::fs::write(path, text));

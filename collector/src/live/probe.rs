@@ -1,4 +1,4 @@
-//! Other uses of the tensors that a training shows at a gate than recording them: a look for NaN, names, and elements.
+//! Uses of the tensors that a training shows at a gate, other than recording: a search for NaN, names, and elements.
 
 use trainscope_format::session::{
     FailureCode, MAX_BINARY_BYTES, MAX_ITEMS, Place, SessionItem, SliceHead,

@@ -32,7 +32,7 @@ impl Live {
         Self {
             address: env::var("TRAINSCOPE_SERVER")
                 .ok()
-                .filter(|own| !own.is_empty()),
+                .filter(|address| !address.is_empty()),
             token: token_of_env(),
         }
     }
@@ -46,7 +46,7 @@ impl Live {
         }
     }
 
-    /// Says what is wrong with the address, if there is one.
+    /// Checks the address, if it is set; the error describes the mistake.
     pub(crate) fn check(&self) -> Result<(), String> {
         self.address.as_deref().map_or(Ok(()), link::check)
     }
@@ -91,11 +91,12 @@ pub enum AtHit {
     Pause,
     /// The training ends at the gate, connected or not.
     Stop,
-    /// The gate says so to a program that asks, [`Collector::takes_hit`](crate::Collector::takes_hit), and the training goes on.
+    /// The gate reports it to a program that asks, [`Collector::takes_hit`](crate::Collector::takes_hit), and the
+    /// training continues.
     Capsule,
 }
 
-/// Least severity of hits that pause or stop a training.
+/// Minimum severity of hits that pause or stop a training.
 pub type PauseSeverity = Severity;
 
 /// Answer of a gate.
@@ -106,7 +107,7 @@ pub enum Flow {
     Continue,
     /// The training ends: stop before the update.
     Stop,
-    /// The caller's own check has interrupted a hold.
+    /// The check of the caller has interrupted a hold.
     Interrupted,
 }
 
@@ -207,7 +208,7 @@ impl ProgramSettings {
 }
 
 impl LiveSettings {
-    /// Least severity that pauses, before a server says otherwise.
+    /// Minimum severity that pauses, until a server sets another.
     pub(crate) fn level(&self) -> PauseLevel {
         match (self.at_hit, self.severity) {
             (AtHit::Record | AtHit::Capsule, _) => PauseLevel::Never,

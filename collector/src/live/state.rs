@@ -54,13 +54,13 @@ pub(crate) struct LiveState {
     is_active: AtomicBool,
     /// Records are judged.
     is_judging: AtomicBool,
-    /// Every step is looked at.
+    /// Every step is examined.
     is_armed: AtomicBool,
-    /// Last step of a closer look after a value that is not finite.
+    /// Last step of a closer look after a non-finite value.
     close_until: AtomicI64,
     pub(crate) stop: AtomicBool,
     pub(crate) is_stopped_by_hit: AtomicBool,
-    /// A gate has seen a hit that counts, since it was asked for.
+    /// A gate has seen a hit that counts since the last query.
     pub(crate) has_hit: AtomicBool,
     pub(crate) total_steps: AtomicI64,
     last_step: AtomicI64,
@@ -70,7 +70,7 @@ pub(crate) struct LiveState {
     phases: AtomicU8,
     /// A server wants this rank to ask at a node.
     has_target_node: AtomicBool,
-    /// Activations that a server wants to be kept, and a flag for those who look at each step.
+    /// Activations that a server wants to be kept, and a flag that each step can check without the lock.
     keep: Mutex<Vec<String>>,
     has_keep: AtomicBool,
     /// The program keeps activations.
@@ -169,7 +169,7 @@ impl LiveState {
         patterns.clone()
     }
 
-    /// Nodes that match a pattern, from an offset on.
+    /// Nodes that match a pattern, starting at an offset.
     pub(crate) fn node_list(&self, id: u64, pattern: &str, offset: u64) -> ItemList {
         let filter = Filter::of(pattern);
         let nodes = self.nodes();
@@ -218,13 +218,13 @@ impl LiveState {
         self.is_judging.load(Ordering::Relaxed)
     }
 
-    /// `true` if every tensor of this step is looked at.
+    /// `true` if every tensor of this step is examined.
     #[inline]
     pub(crate) fn looks_at(&self, step: i64) -> bool {
         self.is_armed.load(Ordering::Relaxed) || step <= self.close_until.load(Ordering::Relaxed)
     }
 
-    /// Looks at every tensor up to this step, independent of the server.
+    /// Examines every tensor up to this step, independent of the server.
     pub(crate) fn look_until(&self, step: i64) {
         self.close_until.store(step, Ordering::Relaxed);
     }
@@ -364,7 +364,7 @@ impl LiveState {
         Some(found)
     }
 
-    /// Level before a server says otherwise.
+    /// Level until a server sets another.
     pub(crate) fn own_level(&self) -> PauseLevel {
         self.settings.level()
     }

@@ -41,7 +41,8 @@ impl FirstHit {
     }
 }
 
-/// The place and reason of a wait, the address to continue it, and the time after which the training goes on by itself.
+/// The place and reason of a wait, the address to continue it, and the time after which the training continues
+/// automatically.
 pub(crate) fn waits(
     hold: &Hold,
     hit: Option<&FirstHit>,

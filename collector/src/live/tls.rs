@@ -31,7 +31,7 @@ impl Tls {
         let name = ServerName::try_from(host.to_owned())
             .map_err(|error| rustls::Error::General(error.to_string()))?;
         let mut state = ClientConnection::new(Arc::new(config), name)?;
-        // Messages have limits of their own.
+        // Messages have separate limits.
         state.set_buffer_limit(None);
         Ok(Self {
             state: Mutex::new(state),
@@ -85,7 +85,7 @@ impl Tls {
         self.send(socket)
     }
 
-    /// Sends what is encrypted; the state is free meanwhile.
+    /// Sends the encrypted bytes; the state is unlocked meanwhile.
     fn send(&self, mut socket: &TcpStream) -> io::Result<()> {
         let mut encrypted = Vec::new();
         let mut state = self.state();
@@ -113,7 +113,7 @@ pub(super) fn authorities() -> Result<RootCertStore, String> {
     Ok(all)
 }
 
-/// The reason why a certificate is not accepted, if that is why a connection has failed.
+/// The reason for rejecting a certificate, if the connection has failed because of it.
 pub(super) fn refused_certificate(error: &io::Error) -> Option<String> {
     match error.get_ref()?.downcast_ref()? {
         rustls::Error::InvalidCertificate(reason) => Some(format!(

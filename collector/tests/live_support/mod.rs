@@ -97,7 +97,7 @@ impl Peer {
         }
     }
 
-    /// The next message that is no heartbeat.
+    /// The next message that is not a heartbeat.
     pub(crate) fn next(&mut self) -> ToServer {
         loop {
             let message = self.read();
@@ -169,13 +169,13 @@ impl Peer {
         let message = self.next();
         let why = GoingReason::Resumed;
         assert!(
-            matches!(message, ToServer::Going { why: own, .. } if own == why),
+            matches!(message, ToServer::Going { why: reason, .. } if reason == why),
             "{message:?}"
         );
     }
 }
 
-/// A training of one weight, in a thread of its own, that shows each step to a channel.
+/// A training of one weight, in a separate thread, that reports each step to a channel.
 pub(crate) struct Training {
     steps: mpsc::Receiver<i64>,
     thread: JoinHandle<(Vec<f32>, i64)>,
@@ -187,7 +187,7 @@ pub(crate) fn builder(run: &Path) -> CollectorBuilder {
         .flush_every(Duration::from_millis(20))
 }
 
-/// One step: a gradient of 0.01, or NaN from `nan_at` on, and gates at a node, before the update and after the step.
+/// One step: a gradient of 0.01, or NaN since `nan_at`, and gates at a node, before the update and after the step.
 pub(crate) fn train(
     builder: CollectorBuilder,
     count: i64,
@@ -274,7 +274,12 @@ pub(crate) fn bodies(run: &Path) -> Vec<(i64, Body)> {
         let mut batch = RecordBatch::default();
         let mut decoder = format.decoder(&name);
         decoder.push(&std::fs::read(&path).unwrap(), &mut batch);
-        all.extend(batch.records.into_iter().map(|own| (own.step, own.body)));
+        all.extend(
+            batch
+                .records
+                .into_iter()
+                .map(|record| (record.step, record.body)),
+        );
     }
     all
 }

@@ -6,9 +6,9 @@ use std::collections::BTreeSet;
 
 pub use trainscope_api::table::{CellValue, ColumnKind};
 
-/// A category has at most this many different values: more are no groups of runs.
+/// Maximum number of different values of a category: with more, the runs form no useful groups.
 const MAX_CHOICES: usize = 200;
-/// Texts among numbers (`auto`) in at least this share of the runs make a column one of texts.
+/// Minimum share of runs with a text (`auto`) among numbers for a column of texts.
 const TEXT_SHARE: f64 = 0.2;
 /// Minimum ratio of the maximum to the minimum value of a logarithmic axis: two decades.
 const LOG_RATIO: f64 = 100.0;
@@ -18,17 +18,17 @@ const LOG_RATIO: f64 = 100.0;
 pub struct ColumnFacts {
     /// Kind of its values.
     pub kind: ColumnKind,
-    /// `true` if an axis of it is logarithmic: all numbers are above 0, the greatest at least 100 times the least.
+    /// `true` if its axis is logarithmic: all numbers are above 0, and the maximum is at least 100 times the minimum.
     pub is_log: bool,
-    /// Least finite number.
+    /// Minimum of the finite numbers.
     pub least: Option<f64>,
-    /// Greatest finite number.
+    /// Maximum of the finite numbers.
     pub greatest: Option<f64>,
     /// Number of runs with a value.
     pub runs: usize,
     /// Number of runs with NaN.
     pub nan: usize,
-    /// Number of different values, NaN being one.
+    /// Number of different values; all NaN count as one.
     pub distinct: usize,
 }
 
@@ -120,9 +120,9 @@ mod tests {
     fn one_none_does_not_make_numbers_texts() {
         let mut cells = numbers(&[0.1, 0.01, 0.001]);
         cells.push(CellValue::of_text("None"));
-        let own = facts(&cells);
+        let column = facts(&cells);
         assert_eq!(
-            (own.kind, own.is_log, own.runs),
+            (column.kind, column.is_log, column.runs),
             (ColumnKind::Number, true, 3)
         );
         cells.push(CellValue::of_text("auto"));
@@ -133,9 +133,9 @@ mod tests {
 
     #[test]
     fn zero_and_one_are_truth_values_and_keep_their_numbers() {
-        let own = facts(&numbers(&[0.0, 1.0, 1.0]));
+        let column = facts(&numbers(&[0.0, 1.0, 1.0]));
         assert_eq!(
-            (own.kind, own.least, own.greatest),
+            (column.kind, column.least, column.greatest),
             (ColumnKind::Truth, Some(0.0), Some(1.0))
         );
         assert_eq!(facts(&numbers(&[1.0, 2.0])).kind, ColumnKind::Integer);
@@ -147,7 +147,7 @@ mod tests {
         let texts = |names: &[&str]| {
             names
                 .iter()
-                .map(|own| CellValue::of_text(own))
+                .map(|name| CellValue::of_text(name))
                 .collect::<Vec<_>>()
         };
         assert_eq!(facts(&texts(&["a", "b", "c", "a"])).kind, ColumnKind::Text);
@@ -170,6 +170,8 @@ mod tests {
         );
         assert!(double.agrees(&single) && single.agrees(&double));
         assert!(!CellValue::Number(0.1).agrees(&CellValue::Number(0.100_001)));
-        assert!(matches!(CellValue::of_single(f64::NAN), CellValue::Number(own) if own.is_nan()));
+        assert!(
+            matches!(CellValue::of_single(f64::NAN), CellValue::Number(number) if number.is_nan())
+        );
     }
 }

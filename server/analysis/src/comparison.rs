@@ -1,5 +1,5 @@
-//! Comparison of two runs: size of a difference, the noise of runs that differ from the start, order of tensors within a
-//! step, pairs of steps, and the sentence.
+//! Comparison of two runs: size of a difference, the noise of runs that differ from the start, order of tensors within
+//! a step, pairs of steps, and the sentence.
 
 pub mod align;
 pub mod course;

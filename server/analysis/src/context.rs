@@ -1,4 +1,4 @@
-//! Context of a run: facts about the model and the program, beside its tensors and scalars.
+//! Context of a run: facts about the model and the program, in addition to its tensors and scalars.
 
 use trainscope_format::{Graph, Hparams, Lineage, ProgramFact};
 

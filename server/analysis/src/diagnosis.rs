@@ -1,7 +1,7 @@
 //! Guided diagnosis beyond watchpoints: problems of a model and its input that show before any tensor is judged.
 //!
 //! An [`Examiner`] reads the context of a run (graphs, hyper-parameters, the data pipeline, facts of the program) and
-//! returns [`Remark`]s: one for each rule, or one for each subject of it: a finding, its absence, or the data to record.
+//! returns [`Remark`]s: one for each rule or each of its subjects: a finding, its absence, or the data to record.
 //! A rule in doubt reports nothing.
 
 use std::sync::Arc;
@@ -89,11 +89,11 @@ pub struct Remark {
     pub object: String,
     /// Line of the program, if a fact names it.
     pub source: Option<Arc<SourceLine>>,
-    /// Rank, and first and last step, of the fact; `None` if it is not from one.
+    /// Rank, and first and last step, of the fact; `None` without a fact.
     pub at: Option<(u32, i64, i64)>,
     /// Number of places; 0 if there is no finding.
     pub places: u64,
-    /// A line of code that records the missing data; empty if none is missing, or the framework has none.
+    /// A line of code that records the missing data; empty if no data are missing, or the framework has no such line.
     pub record: &'static str,
 }
 
@@ -213,10 +213,11 @@ impl Examiner {
         }
         all.extend(self.of_graphs.iter().cloned());
         all.extend(self.pipeline.judge());
-        // A fact is what the program did; a graph or a setting is what it was meant to do.
+        // A fact shows the behaviour of the program; a graph or a setting shows only the intention.
         all.retain(|(rule, opinion)| {
             let mut facts = by_facts.iter();
-            let is_judged = facts.any(|(own, fact)| own == rule && fact.state > State::Unknown);
+            let is_judged =
+                facts.any(|(judged, fact)| judged == rule && fact.state > State::Unknown);
             !is_judged || *rule == Rule::Settings && opinion.state > State::Fine
         });
         let known: Vec<Rule> = all.iter().map(|(rule, _)| *rule).collect();

@@ -1,7 +1,7 @@
 //! Joins the files of one iteration of a `MindSpore` dump with its graph: full names, and the tensors to judge.
 //!
-//! The input is the names of the files, the execution order of operators, and the graph, each if it exists. A file
-//! gets the name of an operator of that graph, or keeps its own.
+//! The input is the names of the files, the execution order of operators, and the graph, each if it exists. A file gets
+//! the name of an operator of that graph, or keeps its name.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
@@ -124,7 +124,7 @@ impl DumpedGraph {
         for (&name, &time) in &started {
             alike.entry(base(name)).or_default().push((time, name));
         }
-        // Position of each file among those.
+        // Position of each file among these operators.
         let mut place_of: HashMap<&str, usize> = HashMap::new();
         for operators in alike.values_mut() {
             operators.sort_unstable();
@@ -173,7 +173,7 @@ fn base(name: &str) -> &str {
 pub fn own_source(source: &str) -> Option<(&str, u32)> {
     let calls = source.lines().filter_map(|call| {
         let (_, place) = call.split_once("In file ")?;
-        // The code behind it may contain anything, the file name no colon followed by a number and a slash.
+        // The code after it may contain anything; the file name contains no colon followed by a number and a slash.
         place.match_indices(':').find_map(|(at, _)| {
             let (number, _) = place[at + 1..].split_once('/')?;
             Some((&place[..at], number.parse().ok()?))

@@ -27,7 +27,7 @@ pub struct Spread {
     pub mean: f64,
     /// Their standard deviation, by `count − 1`; `None` below two.
     pub deviation: Option<f64>,
-    /// Number of results that are NaN or infinite; they do not enter.
+    /// Number of results that are NaN or infinite; mean and deviation leave them out.
     pub not_finite: usize,
 }
 
@@ -38,7 +38,7 @@ pub fn groups(columns: &[Vec<CellValue>], rows: &[usize]) -> Vec<RunGroup> {
     for row in rows {
         let values = columns
             .iter()
-            .map(|own| own.get(*row).unwrap_or(&CellValue::Missing));
+            .map(|column| column.get(*row).unwrap_or(&CellValue::Missing));
         let key: Vec<_> = values.clone().map(columns::key).collect();
         let place = *places.entry(key).or_insert(groups.len());
         match groups.get_mut(place) {
@@ -61,10 +61,11 @@ pub fn makes_group(name: &str) -> bool {
 
 /// Mean and spread of numbers; missing ones do not count.
 pub fn spread(values: impl Iterator<Item = Option<f64>>) -> Spread {
-    let (finite, others): (Vec<f64>, Vec<f64>) = values.flatten().partition(|own| own.is_finite());
+    let (finite, others): (Vec<f64>, Vec<f64>) =
+        values.flatten().partition(|value| value.is_finite());
     let count = finite.len();
     let mean = finite.iter().sum::<f64>() / count as f64;
-    let squares: f64 = finite.iter().map(|own| (own - mean).powi(2)).sum();
+    let squares: f64 = finite.iter().map(|value| (value - mean).powi(2)).sum();
     Spread {
         count,
         mean,
@@ -77,7 +78,7 @@ pub fn spread(values: impl Iterator<Item = Option<f64>>) -> Spread {
 /// those that only rows of front 1 beat, and so on. A row beats another if it is worse in no result and better in one.
 /// `None` for rows with a result that is not finite. Costs up to rows² comparisons for more than two results.
 pub fn fronts(results: &[Vec<f64>]) -> Vec<Option<u32>> {
-    let is_finite = |row: &usize| results[*row].iter().all(|own| own.is_finite());
+    let is_finite = |row: &usize| results[*row].iter().all(|value| value.is_finite());
     let mut order: Vec<usize> = (0..results.len()).filter(is_finite).collect();
     let compare = |a: &usize, b: &usize| {
         let pairs = results[*a].iter().zip(&results[*b]);
@@ -86,7 +87,7 @@ pub fn fronts(results: &[Vec<f64>]) -> Vec<Option<u32>> {
         })
     };
     order.sort_by(compare);
-    if results.iter().all(|own| own.len() == 2) {
+    if results.iter().all(|row| row.len() == 2) {
         return fronts_of_two(results, order);
     }
     let beats = |a: usize, b: usize| {
@@ -96,8 +97,8 @@ pub fn fronts(results: &[Vec<f64>]) -> Vec<Option<u32>> {
     let mut found = vec![None; results.len()];
     let mut members: Vec<Vec<usize>> = Vec::new();
     for row in order {
-        // Rows that beat this one come before it, and those of a front are beaten by one of the front before.
-        let is_beaten = |front: &Vec<usize>| front.iter().rev().any(|own| beats(*own, row));
+        // Rows that beat this one come before it, and those of a front are beaten by one of the previous front.
+        let is_beaten = |front: &Vec<usize>| front.iter().rev().any(|member| beats(*member, row));
         let front = members.partition_point(is_beaten);
         match members.get_mut(front) {
             Some(front) => front.push(row),
@@ -108,22 +109,22 @@ pub fn fronts(results: &[Vec<f64>]) -> Vec<Option<u32>> {
     found
 }
 
-/// The same for two results and rows in their order: a row is on the first front whose last second result is not better,
-/// `O(n log n)`.
+/// The same for two results and rows in their order: a row is on the first front whose last second result is not
+/// better, `O(n log n)`.
 fn fronts_of_two(results: &[Vec<f64>], order: Vec<usize>) -> Vec<Option<u32>> {
     let mut found = vec![None; results.len()];
-    // Least second result of each front so far; descending fronts have ascending results.
+    // Minimum second result of each front so far; descending fronts have ascending results.
     let mut least: Vec<f64> = Vec::new();
     let mut before: Option<(usize, usize)> = None;
     for row in order {
         // Equal rows beat each other in nothing.
         let same = before.filter(|(other, _)| results[*other] == results[row]);
         let front = same.map_or_else(
-            || least.partition_point(|own| *own <= results[row][1]),
+            || least.partition_point(|result| *result <= results[row][1]),
             |(_, front)| front,
         );
         match least.get_mut(front) {
-            Some(own) => *own = results[row][1],
+            Some(result) => *result = results[row][1],
             None => least.push(results[row][1]),
         }
         found[row] = u32::try_from(front + 1).ok();
@@ -139,16 +140,17 @@ mod tests {
 
     #[test]
     fn runs_with_equal_parameters_are_a_group() {
-        let numbers = |own: &[f64]| {
-            own.iter()
+        let numbers = |values: &[f64]| {
+            values
+                .iter()
                 .copied()
                 .map(CellValue::Number)
                 .collect::<Vec<_>>()
         };
         let mut lr = numbers(&[0.1, 0.2, 0.1, 0.0]);
         lr[3] = CellValue::Missing;
-        let own = groups(&[lr], &[0, 1, 2, 3]);
-        let rows: Vec<&[usize]> = own.iter().map(|own| &*own.rows).collect();
+        let found = groups(&[lr], &[0, 1, 2, 3]);
+        let rows: Vec<&[usize]> = found.iter().map(|group| &*group.rows).collect();
         assert_eq!(rows, [&[0, 2][..], &[1], &[3]]);
         assert_eq!(groups(&[], &[1, 2]).len(), 1);
         for (name, makes) in [
@@ -164,9 +166,9 @@ mod tests {
 
     #[test]
     fn a_spread_leaves_nan_out_and_counts_it() {
-        let own = spread([Some(1.0), Some(3.0), None, Some(f64::NAN)].into_iter());
-        assert_eq!((own.count, own.mean, own.not_finite), (2, 2.0, 1));
-        assert!((own.deviation.unwrap() - 2.0_f64.sqrt()).abs() < 1e-12);
+        let two = spread([Some(1.0), Some(3.0), None, Some(f64::NAN)].into_iter());
+        assert_eq!((two.count, two.mean, two.not_finite), (2, 2.0, 1));
+        assert!((two.deviation.unwrap() - 2.0_f64.sqrt()).abs() < 1e-12);
         let one = spread([Some(1.0)].into_iter());
         assert_eq!((one.count, one.deviation), (1, None));
         assert!(spread(std::iter::empty()).mean.is_nan());

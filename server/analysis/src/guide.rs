@@ -33,18 +33,19 @@ pub enum RowState {
 pub struct Row {
     /// Its topic.
     pub topic: Topic,
-    /// The worst that was found.
+    /// Worst state found.
     pub state: RowState,
     /// Number of watchpoints.
     pub watched: u64,
     /// Number of hits.
     pub hits: u64,
-    /// The first hit of the worst severity, of those about speed the first of the rule with the largest gain, as an index into [`Findings::hits`].
+    /// Index into [`Findings::hits`] of the first hit of the worst severity; for speed, of the first one of the rule
+    /// with the largest gain.
     pub worst: Option<usize>,
-    /// The first remark of the worst state, as an index into the remarks: notes and faults only, and none whose
-    /// condition has a hit, which says the same.
+    /// Index of the first remark of the worst state. Only notes and faults count, and no rule whose condition has a
+    /// hit: the hit says the same.
     pub remark: Option<usize>,
-    /// Amount of data that was judged without a hit, or the data that are missing; empty if there is a hit or remark.
+    /// Amount of data judged without a hit, or the missing data; empty with a hit or remark.
     pub sentence: Sentence,
 }
 
@@ -57,8 +58,8 @@ pub fn rows(
 ) -> [Row; 7] {
     Topic::ALL.map(|topic| {
         let of_topic = |index: &u32| {
-            let own = watchpoints.all().get(*index as usize);
-            own.is_some_and(|own| own.condition.topic == topic)
+            let watchpoint = watchpoints.all().get(*index as usize);
+            watchpoint.is_some_and(|watchpoint| watchpoint.condition.topic == topic)
         };
         let indices = (0..).take(watchpoints.all().len()).filter(of_topic);
         let hits = findings.hits.iter().enumerate();
@@ -67,19 +68,19 @@ pub fn rows(
             let of = |hit: &Hit| (hit.severity, hit.values.of(Key::GainSecs).unwrap_or(0.0));
             if of(one.1) > of(worst.1) { one } else { worst }
         });
-        // Of several ranks the first one, whose figures the sentence on top and the profile show.
+        // Of several ranks the first one: the sentence on top and the profile show its figures.
         let worst = worst.and_then(|(_, worst)| {
             let is_same =
                 |hit: &Hit| (hit.watchpoint, hit.severity) == (worst.watchpoint, worst.severity);
             hits.clone().find(|(_, hit)| is_same(hit))
         });
-        let own = remarks.iter().enumerate();
-        let own = own.filter(|(_, remark)| remark.rule.topic() == topic);
+        let listed = remarks.iter().enumerate();
+        let listed = listed.filter(|(_, remark)| remark.rule.topic() == topic);
         let has_hit = |remark: &Remark| {
             let mut hits = findings.hits.iter();
             hits.any(|hit| hit.condition.rule == Some(remark.rule))
         };
-        let remark = own
+        let remark = listed
             .clone()
             .filter(|(_, remark)| remark.state >= State::Note && !has_hit(remark))
             .reduce(|worst, one| {
@@ -99,7 +100,9 @@ pub fn rows(
             sentence: Sentence::default(),
         };
         let has_data = |index: u32| findings.without_data.binary_search(&index).is_err();
-        let rules_pass = own.clone().any(|(_, remark)| remark.state > State::Unknown);
+        let rules_pass = listed
+            .clone()
+            .any(|(_, remark)| remark.state > State::Unknown);
         let is_judged = rules_pass || indices.clone().any(has_data);
         row.state = match (worst, remark) {
             (Some((_, hit)), _) => hit.severity.into(),
@@ -124,7 +127,7 @@ fn without_finding(
     let judged = &findings.judged;
     let mut inconclusive = findings.inconclusive.iter();
     let is_of_topic =
-        |own: &Inconclusive| (own.condition.topic == Topic::Speed) == (topic == Topic::Speed);
+        |entry: &Inconclusive| (entry.condition.topic == Topic::Speed) == (topic == Topic::Speed);
     let is_unjudged = inconclusive.any(is_of_topic);
     // (passed, open): data of the topic itself, and everything else that belongs to it.
     let (is_passed, is_open) = match topic {
@@ -135,7 +138,7 @@ fn without_finding(
         ),
         Topic::Model => (judged.tensors > 0, rules_pass),
         Topic::Input => (findings.inputs > 0, rules_pass),
-        // Settings and metrics follow from everything else, and are sound only if that is.
+        // Settings and metrics depend on everything else, and are sound only if everything else is.
         Topic::Hyperparameters | Topic::Metric => {
             (is_judged && findings.first_cause.is_none(), is_judged)
         }
@@ -343,7 +346,7 @@ mod tests {
         );
 
         let same = crate::watchpoint::CONDITIONS.iter();
-        let mut same = same.filter(|own| own.rule == Some(Rule::UselessBias));
+        let mut same = same.filter(|condition| condition.rule == Some(Rule::UselessBias));
         let findings = Findings {
             hits: vec![Hit {
                 condition: same.next().unwrap(),

@@ -93,7 +93,7 @@ fn loss_rank(tag: &str) -> Option<u8> {
     })
 }
 
-/// Better end of a result by its name; `None` where the name does not say it.
+/// Better end of a result by its name; `None` if the name does not show it.
 pub fn direction(tag: &str) -> Option<Direction> {
     let tag = tag.to_ascii_lowercase();
     if loss_rank(&tag).is_some() {

@@ -18,22 +18,22 @@ use forest::Forest;
 pub use pair::pair;
 use space::Parameter;
 
-/// Fewest runs that say anything.
-pub const LEAST_RUNS: usize = 8;
-/// Most runs that a forest is trained on: the best of them, and an even choice of the others.
+/// Minimum number of runs for any statement.
+pub const MIN_RUNS: usize = 8;
+/// Maximum number of runs to train a forest on: the best ones, and an even choice of the others.
 const MAX_FOREST_RUNS: usize = 2_000;
-/// Runs among those that are the best.
+/// Number of the best runs among them.
 const BEST_FOREST_RUNS: usize = 500;
-/// Most parameters of a forest.
+/// Maximum number of parameters of a forest.
 const MAX_FOREST_PARAMETERS: usize = 64;
-/// Number of parameters with the greatest shares, among which pairs are looked for.
+/// Number of parameters with the greatest shares whose pairs are examined.
 const PAIRED_PARAMETERS: usize = 6;
-/// Number of pairs that are listed.
+/// Maximum number of listed pairs.
 const MAX_PAIRS: usize = 5;
-/// Share of the best tenth that the stretch of a parameter in words covers.
+/// Share of the best tenth that the stretch of a parameter covers in its sentence.
 const WORDS_SHARE: f64 = 0.8;
-/// Fewest best runs for such a stretch.
-const LEAST_WORDS_RUNS: usize = 5;
+/// Minimum number of best runs for such a stretch.
+const MIN_WORDS_RUNS: usize = 5;
 /// Names of parameters that should not matter; if they do, that is a finding.
 const ASIDE: [&str; 5] = ["seed", "host", "hostname", "commit", "git_commit"];
 /// Minimum coefficient of determination of a forest that explains its result.
@@ -41,19 +41,19 @@ const GOOD_FIT: f64 = 0.5;
 /// Coefficient of determination below which a forest explains nothing.
 const BAD_FIT: f64 = 0.2;
 
-/// Fewest runs for which a measure is shown.
+/// Minimum number of runs for a measure.
 pub fn least_runs(measure: Measure) -> usize {
     match measure {
         Measure::Variance => 30,
         Measure::BestTenth => 20,
-        Measure::Rank => LEAST_RUNS,
+        Measure::Rank => MIN_RUNS,
         Measure::Linear => 3,
     }
 }
 
-/// Measure for a number of runs unless another is wanted; `None` if they are too few to tell.
+/// Default measure for a number of runs; `None` if they are too few.
 pub fn measure_of_runs(runs: usize) -> Option<Measure> {
-    let is_enough = |own: &Measure| runs >= least_runs(*own);
+    let is_enough = |measure: &Measure| runs >= least_runs(*measure);
     [Measure::Variance, Measure::Rank]
         .into_iter()
         .find(is_enough)
@@ -66,14 +66,14 @@ pub struct NamedColumn<'a> {
     pub name: &'a str,
     /// Its values.
     pub cells: &'a [CellValue],
-    /// Least and greatest number that the experiment declares; `None` for those of its values.
+    /// Minimum and maximum that the experiment declares; `None` for those of its values.
     pub domain: Option<(f64, f64)>,
 }
 
-/// Values of the runs that a judgement is about.
+/// Values of the judged runs.
 #[derive(Clone, Copy, Debug)]
 pub struct Question<'a> {
-    /// Parameters, all with as many values as there are results.
+    /// Parameters, each with one value for each result.
     pub columns: &'a [NamedColumn<'a>],
     /// Result of each run.
     pub results: &'a [CellValue],
@@ -85,19 +85,19 @@ pub struct Question<'a> {
 struct Runs {
     rows: Vec<usize>,
     results: Vec<f64>,
-    /// Results of which less is better.
+    /// Results, negated if more is better.
     losses: Vec<f64>,
 }
 
 impl Question<'_> {
     fn runs(&self) -> Runs {
         let finite = |cell: &CellValue| cell.number().filter(|number| number.is_finite());
-        let own = self.results.iter().enumerate();
-        let (rows, results): (Vec<usize>, Vec<f64>) = own
+        let cells = self.results.iter().enumerate();
+        let (rows, results): (Vec<usize>, Vec<f64>) = cells
             .filter_map(|(row, cell)| Some((row, finite(cell)?)))
             .unzip();
         let losses = match self.direction {
-            Some(Direction::More) => results.iter().map(|own| -own).collect(),
+            Some(Direction::More) => results.iter().map(|result| -result).collect(),
             _ => results.clone(),
         };
         Runs {
@@ -108,9 +108,8 @@ impl Question<'_> {
     }
 }
 
-/// Importance of parameters for a result. Runs without a finite result are counted and do not enter. `measure` is the
-/// wanted one; without it the number of runs decides. `None` after `is_cancelled` was true; it is called many times a
-/// second.
+/// Importance of parameters for a result. Runs without a finite result are counted, but left out. Without a `measure`
+/// the number of runs decides. `None` after `is_cancelled` was true; it is called many times a second.
 pub fn importance(
     question: &Question<'_>,
     measure: Option<Measure>,
@@ -119,8 +118,8 @@ pub fn importance(
     let runs = question.runs();
     let measure = measure
         .or_else(|| measure_of_runs(runs.rows.len()))
-        .filter(|own| runs.rows.len() >= least_runs(*own))
-        .filter(|own| *own != Measure::BestTenth || question.direction.is_some());
+        .filter(|measure| runs.rows.len() >= least_runs(*measure))
+        .filter(|measure| *measure != Measure::BestTenth || question.direction.is_some());
     let mut answer = Importance {
         measure,
         runs: runs.rows.len(),
@@ -132,21 +131,23 @@ pub fn importance(
     let Some(measure) = measure else {
         answer
             .bars
-            .splice(0..0, parameters.into_iter().map(|own| own.bar));
+            .splice(0..0, parameters.into_iter().map(|parameter| parameter.bar));
         return Some(answer);
     };
     let is_best = ped::best(&runs.losses);
     let mut judged = match measure {
         Measure::Variance => variance(parameters, &runs, &mut answer, is_cancelled)?,
         Measure::BestTenth => best_tenth(parameters, &is_best),
-        Measure::Rank => correlations(parameters, |own| own.rank(&runs.results)),
-        Measure::Linear => correlations(parameters, |own| own.linear(&runs.results)),
+        Measure::Rank => correlations(parameters, |parameter| parameter.rank(&runs.results)),
+        Measure::Linear => correlations(parameters, |parameter| parameter.linear(&runs.results)),
     };
-    for own in &mut judged {
+    for parameter in &mut judged {
         let has_end = question.direction.is_some();
-        own.bar.best = has_end.then(|| stretch(&own.numbers(), &is_best)).flatten();
+        parameter.bar.best = has_end
+            .then(|| stretch(&parameter.numbers(), &is_best))
+            .flatten();
     }
-    let mut bars: Vec<Bar> = judged.into_iter().map(|own| own.bar).collect();
+    let mut bars: Vec<Bar> = judged.into_iter().map(|parameter| parameter.bar).collect();
     let size = |bar: &Bar| bar.value.map_or(-1.0, f64::abs);
     bars.sort_by(|a, b| {
         size(b)
@@ -175,7 +176,7 @@ fn parameters(columns: &[NamedColumn<'_>], rows: &[usize]) -> (Vec<Parameter>, V
             runs: facts.runs,
             is_aside: ASIDE
                 .iter()
-                .any(|own| name == *own || name.ends_with(&format!(".{own}"))),
+                .any(|aside| name == *aside || name.ends_with(&format!(".{aside}"))),
             ..Bar::default()
         };
         bar.reason = match facts.kind {
@@ -190,7 +191,7 @@ fn parameters(columns: &[NamedColumn<'_>], rows: &[usize]) -> (Vec<Parameter>, V
         let parameter = Parameter::new(bar, &cells, &facts, column.domain);
         match parameters
             .iter_mut()
-            .find(|own| own.divides_like(&parameter))
+            .find(|earlier| earlier.divides_like(&parameter))
         {
             Some(first) => first.bar.same_as.push(parameter.bar.name),
             None => parameters.push(parameter),
@@ -204,10 +205,10 @@ fn correlations(
     mut parameters: Vec<Parameter>,
     measure: impl Fn(&Parameter) -> Result<f64, Reason>,
 ) -> Vec<Parameter> {
-    for own in &mut parameters {
-        match measure(own) {
-            Ok(value) => own.bar.value = Some(value),
-            Err(reason) => own.bar.reason = Some(reason),
+    for parameter in &mut parameters {
+        match measure(parameter) {
+            Ok(value) => parameter.bar.value = Some(value),
+            Err(reason) => parameter.bar.reason = Some(reason),
         }
     }
     parameters
@@ -217,11 +218,11 @@ fn correlations(
 fn best_tenth(mut parameters: Vec<Parameter>, is_best: &[bool]) -> Vec<Parameter> {
     let raw: Vec<f64> = parameters
         .iter()
-        .map(|own| ped::importance(&own.grid(), is_best))
+        .map(|parameter| ped::importance(&parameter.grid(), is_best))
         .collect();
     let sum: f64 = raw.iter().sum();
-    for (own, raw) in parameters.iter_mut().zip(raw) {
-        own.bar.value = Some(if sum > 0.0 { raw / sum } else { 0.0 });
+    for (parameter, raw) in parameters.iter_mut().zip(raw) {
+        parameter.bar.value = Some(if sum > 0.0 { raw / sum } else { 0.0 });
     }
     parameters
 }
@@ -243,8 +244,8 @@ fn train(
     is_cancelled: &dyn Fn() -> bool,
 ) -> Option<(ForestBoxes, Vec<Parameter>)> {
     // Numbers of at least 0 order like their bits.
-    let strength = |own: &Parameter| own.rank(&runs.results).map_or(0.0, f64::abs);
-    parameters.sort_by_cached_key(|own| std::cmp::Reverse(strength(own).to_bits()));
+    let strength = |parameter: &Parameter| parameter.rank(&runs.results).map_or(0.0, f64::abs);
+    parameters.sort_by_cached_key(|parameter| std::cmp::Reverse(strength(parameter).to_bits()));
     let beyond = parameters.split_off(parameters.len().min(MAX_FOREST_PARAMETERS));
     let rows = forest_rows(&runs.losses);
     let results: Vec<f64> = rows
@@ -260,7 +261,7 @@ fn train(
         }
         boxes.push(Boxes::new(tree, &space.bounds));
     }
-    boxes.retain(|own| own.variance() > 0.0);
+    boxes.retain(|tree| tree.variance() > 0.0);
     let trained = ForestBoxes {
         forest,
         groups: space.groups,
@@ -281,13 +282,13 @@ fn variance(
     let boxes = &trained.boxes;
     answer.forest_runs = trained.rows;
     answer.r_squared = trained.forest.r_squared;
-    answer.trust = answer.r_squared.map(|own| match own {
-        _ if own >= GOOD_FIT => Trust::Good,
-        _ if own >= BAD_FIT => Trust::Fair,
+    answer.trust = answer.r_squared.map(|r_squared| match r_squared {
+        _ if r_squared >= GOOD_FIT => Trust::Good,
+        _ if r_squared >= BAD_FIT => Trust::Fair,
         _ => Trust::Poor,
     });
     let mut alone = Vec::with_capacity(parameters.len());
-    for (own, columns) in parameters.iter_mut().zip(&trained.groups) {
+    for (parameter, columns) in parameters.iter_mut().zip(&trained.groups) {
         if is_cancelled() {
             return None;
         }
@@ -296,12 +297,16 @@ fn variance(
             .map(|tree| tree.marginal_variance(columns) / tree.variance())
             .collect();
         let (mean, deviation) = mean_and_deviation(&shares);
-        own.bar.value = Some(mean);
-        own.bar.deviation = Some(deviation);
+        parameter.bar.value = Some(mean);
+        parameter.bar.deviation = Some(deviation);
         alone.push(shares);
     }
     let mut order: Vec<usize> = (0..parameters.len()).collect();
-    let value = |index: &usize| parameters.get(*index).and_then(|own| own.bar.value);
+    let value = |index: &usize| {
+        parameters
+            .get(*index)
+            .and_then(|parameter| parameter.bar.value)
+    };
     order.sort_by(|a, b| {
         value(b)
             .partial_cmp(&value(a))
@@ -328,9 +333,9 @@ fn variance(
     }
     answer.pairs.sort_by(|a, b| b.value.total_cmp(&a.value));
     answer.pairs.truncate(MAX_PAIRS);
-    for mut own in beyond {
-        own.bar.reason = Some(Reason::BeyondLimit);
-        parameters.push(own);
+    for mut parameter in beyond {
+        parameter.bar.reason = Some(Reason::BeyondLimit);
+        parameters.push(parameter);
     }
     Some(parameters)
 }
@@ -351,15 +356,16 @@ fn forest_rows(losses: &[f64]) -> Vec<usize> {
 fn mean_and_deviation(values: &[f64]) -> (f64, f64) {
     let count = (values.len() as f64).max(1.0);
     let mean = values.iter().sum::<f64>() / count;
-    let squares: f64 = values.iter().map(|own| (own - mean).powi(2)).sum();
+    let squares: f64 = values.iter().map(|value| (value - mean).powi(2)).sum();
     (mean, (squares / count).sqrt())
 }
 
-/// Shortest stretch of values that holds most of the best runs; `None` with fewer than five of them.
+/// Shortest stretch of values that holds [`WORDS_SHARE`] of the best runs; `None` with fewer than [`MIN_WORDS_RUNS`] of
+/// them.
 fn stretch(values: &[Option<f64>], is_best: &[bool]) -> Option<Stretch> {
     let best = values.iter().zip(is_best).filter(|(_, is_best)| **is_best);
     let mut best: Vec<f64> = best.filter_map(|(value, _)| *value).collect();
-    if best.len() < LEAST_WORDS_RUNS {
+    if best.len() < MIN_WORDS_RUNS {
         return None;
     }
     best.sort_unstable_by(f64::total_cmp);
@@ -371,15 +377,19 @@ fn stretch(values: &[Option<f64>], is_best: &[bool]) -> Option<Stretch> {
     let wanted = (WORDS_SHARE * best.len() as f64).ceil() as usize;
     let windows = best.windows(wanted);
     let shortest = windows.min_by(|a, b| {
-        let len = |own: &[f64]| {
-            own.last()
-                .zip(own.first())
+        let len = |window: &[f64]| {
+            window
+                .last()
+                .zip(window.first())
                 .map_or(0.0, |(to, from)| to - from)
         };
         len(a).total_cmp(&len(b))
     })?;
     let (from, to) = (*shortest.first()?, *shortest.last()?);
-    let runs = best.iter().filter(|own| (from..=to).contains(own)).count();
+    let runs = best
+        .iter()
+        .filter(|value| (from..=to).contains(value))
+        .count();
     Some(Stretch {
         from,
         to,

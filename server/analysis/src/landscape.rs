@@ -18,13 +18,13 @@ pub use sentence::{Conclusion, Tone, conclusion};
 /// A point of the plane.
 pub type Point = (f64, f64);
 
-/// Reason why a record is no surface.
+/// Reason why a record is not a surface.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum UnfitSurface {
     /// The record has no surface.
     #[error("the record has no surface")]
     Missing,
-    /// The number of losses is not that of the points of the grid.
+    /// The number of losses differs from the number of points of the grid.
     #[error("the numbers of coordinates and losses disagree")]
     Sizes,
     /// Coordinates that are not finite or not ascending.
@@ -91,7 +91,7 @@ impl Surface {
             .unwrap_or(f64::NAN)
     }
 
-    /// Least and greatest finite loss; `None` if none is finite.
+    /// Minimum and maximum finite loss; `None` if no loss is finite.
     pub fn range(&self) -> Option<(f64, f64)> {
         let finite = self.z.iter().copied().filter(|loss| loss.is_finite());
         finite.fold(None, |range, loss| match range {
@@ -100,14 +100,15 @@ impl Surface {
         })
     }
 
-    /// The bilinear surface at a point; `None` outside of the grid, and not finite where a corner that counts is not.
+    /// Value of the bilinear surface at a point; `None` outside the grid. Not finite if a corner with a weight above 0
+    /// is not finite.
     pub fn at(&self, (x, y): Point) -> Option<f64> {
         let (column, right) = place(&self.x, x)?;
         let (row, up) = place(&self.y, y)?;
         Some(self.within((row, column), (up, right)))
     }
 
-    /// The surface in a cell, by shares of its height and width from its first corner.
+    /// Value of the surface in a cell, at shares of its height and width from its first corner.
     fn within(&self, (row, column): (usize, usize), (up, right): (f64, f64)) -> f64 {
         let below = mixed(self.loss(row, column), self.loss(row, column + 1), right);
         if up == 0.0 {
@@ -135,23 +136,23 @@ impl Surface {
 }
 
 /// An axis with one more coordinate, in order.
-fn with(axis: &[f64], own: f64) -> Vec<f64> {
+fn with(axis: &[f64], coordinate: f64) -> Vec<f64> {
     let mut all = axis.to_vec();
-    let at = all.partition_point(|other| *other < own);
-    if own.is_finite() && all.get(at).is_none_or(|other| *other > own) {
-        all.insert(at, own);
+    let at = all.partition_point(|other| *other < coordinate);
+    if coordinate.is_finite() && all.get(at).is_none_or(|other| *other > coordinate) {
+        all.insert(at, coordinate);
     }
     all
 }
 
-/// The interval of an axis that has a coordinate, and the share of the interval before it.
+/// Index of the interval of an axis that contains a coordinate, and the share of the interval before it, 0 to 1.
 fn place(axis: &[f64], at: f64) -> Option<(usize, f64)> {
     let (first, last) = (*axis.first()?, *axis.last()?);
     if !(first..=last).contains(&at) {
         return None;
     }
     let before = axis
-        .partition_point(|own| *own <= at)
+        .partition_point(|coordinate| *coordinate <= at)
         .saturating_sub(1)
         .min(axis.len().saturating_sub(2));
     let (from, to) = (axis[before], *axis.get(before + 1).unwrap_or(&axis[before]));
@@ -163,7 +164,7 @@ fn place(axis: &[f64], at: f64) -> Option<(usize, f64)> {
     Some((before, share))
 }
 
-/// Between two values; one that has no share does not count, even if it is not finite.
+/// Interpolates linearly. A value with the weight 0 does not count, even if it is not finite.
 fn mixed(from: f64, to: f64, share: f64) -> f64 {
     if share == 0.0 {
         from
@@ -210,8 +211,8 @@ pub fn steps_of(landscape: &Landscape) -> Vec<Option<i64>> {
     steps.collect()
 }
 
-/// Short name of a landscape, from its tag: `1–4` for `landscape_[1, 4]`. `None` for a landscape of the end only, and
-/// for tags of another form.
+/// Range of intervals in the tag of a landscape: `(1, 4)` for `landscape_[1, 4]`. `None` for a landscape of the end
+/// only, and for tags of another form.
 pub fn span_of(tag: &str) -> Option<(i64, i64)> {
     let list = tag.rsplit_once('[')?.1.strip_suffix(']')?;
     let (from, to) = list.split_once(',')?;

@@ -17,7 +17,7 @@ pub(crate) use waiting::{INPUT_NAMES, is_input};
 
 /// Maximum number of operations of one pipeline.
 pub const MAX_OPERATIONS: usize = 500;
-/// Minimum number of queue samples, batches or steps to judge: below it, one odd sample is more than a fifth.
+/// Minimum number of queue samples, batches or steps to judge: of fewer, one odd sample is more than a fifth.
 pub const MIN_SAMPLES: usize = 5;
 /// Maximum length of one value in characters.
 const MAX_CHARS: usize = 2_000;
@@ -28,7 +28,7 @@ const NAMES: [&str; 3] = ["op_type", "tensor_op_name", "sampler_name"];
 /// A data pipeline, sources first.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Pipeline {
-    /// Up to [`MAX_OPERATIONS`] of them.
+    /// Up to [`MAX_OPERATIONS`] operations.
     pub operations: Vec<Operation>,
     /// Number of operations in the source.
     pub total: usize,
@@ -41,7 +41,7 @@ pub struct Pipeline {
 /// An operation of a data pipeline.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Operation {
-    /// Name; empty if the file has none.
+    /// Name; empty if it is missing in the file.
     pub name: String,
     /// Parameters without its name, values as short text.
     pub parameters: Vec<(String, String)>,
@@ -107,16 +107,22 @@ impl Pipeline {
     }
 }
 
-fn operation(own: &DatasetOperation) -> Part {
+fn operation(operation: &DatasetOperation) -> Part {
     let list = |name: &str, values: Vec<String>| {
         (!values.is_empty()).then(|| (name.to_owned(), shortened(&values.join(", "))))
     };
-    let sizes = list("size", own.sizes.iter().map(ToString::to_string).collect());
+    let sizes = list(
+        "size",
+        operation.sizes.iter().map(ToString::to_string).collect(),
+    );
     let weights = list(
         "weights",
-        own.weights.iter().map(ToString::to_string).collect(),
+        operation.weights.iter().map(ToString::to_string).collect(),
     );
-    part(&own.parameters, sizes.into_iter().chain(weights).collect())
+    part(
+        &operation.parameters,
+        sizes.into_iter().chain(weights).collect(),
+    )
 }
 
 fn part(parameters: &[(String, LineageValue)], more: Vec<(String, String)>) -> Part {
@@ -186,9 +192,15 @@ mod tests {
         let Pipeline {
             operations, total, ..
         } = Pipeline::new(&node("Batch", vec![zip]));
-        let names: Vec<&str> = operations.iter().map(|own| &*own.name).collect();
+        let names: Vec<&str> = operations
+            .iter()
+            .map(|operation| &*operation.name)
+            .collect();
         assert_eq!(names, ["Images", "Map", "Labels", "Zip", "Batch"]);
-        let places: Vec<_> = operations.iter().map(|own| (own.column, own.row)).collect();
+        let places: Vec<_> = operations
+            .iter()
+            .map(|operation| (operation.column, operation.row))
+            .collect();
         assert_eq!(places, [(0, 0), (1, 0), (0, 1), (2, 0), (3, 0)]);
         assert_eq!(operations[3].inputs, [1, 2]);
         assert_eq!(total, 5);

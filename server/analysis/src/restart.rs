@@ -10,11 +10,11 @@
 //!    with more such points at known steps than restarts, they are corrections, and nothing restarts.
 //! 3. A tag that goes back to its first step counts its steps per epoch: all points are part of the curve, by time.
 //! 4. Of several values of a scalar at one step, the newest counts.
-//! 5. A TensorBoard `SessionLog` of status `START` supersedes all earlier points from its step on (`purge_step`).
+//! 5. A TensorBoard `SessionLog` of status `START` supersedes all earlier points at and after its step (`purge_step`).
 //!
-//! Two files that overlap in time are two writers, unless one begins above the last step of the other. A file that begins
-//! after the other ended is an attempt of the same program, however few points it has; but one with a single step below
-//! all of the others is an evaluation that counts from elsewhere, a writer of its own.
+//! Two files that overlap in time are two writers, unless one begins above the last step of the other. A file that
+//! begins after the other ended is an attempt of the same program, however few points it has. A file with a single step
+//! below all others is an evaluation that counts from elsewhere, and a separate writer.
 
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
@@ -22,7 +22,7 @@ use std::ops::RangeInclusive;
 
 use trainscope_format::SessionStart;
 
-/// A step this many usual distances before the next one has no successor near it. Two, because one missing point is no
+/// Number of usual distances to the next step above which a step has no near successor. Two: one missing point is not a
 /// gap.
 const NEAR: f64 = 2.0;
 
@@ -65,7 +65,7 @@ impl Extent {
         [self.min_step..=self.min_step, from..=self.max_step]
     }
 
-    /// True if a training that had come this far could have written `resumed` next. A single step is no training.
+    /// True if a training that had come this far could have written `resumed` next. A single step is not a training.
     fn leads_to(&self, resumed: &Self) -> bool {
         let spacing = self.spacing();
         let reach = self.max_step as f64 + NEAR * spacing.max(1.0);
@@ -74,7 +74,7 @@ impl Extent {
 }
 
 /// Groups the extents of one (rank, tag) into writers: each inner list holds indices of `extents`, oldest attempt
-/// first. The first list is the series displayed by default; each further one is a series of its own.
+/// first. The first list is the series displayed by default; each further one is a separate series.
 ///
 /// `extents` are in the order of their file names, which decides if wall times cannot (NaN, or no clock at all).
 pub fn writers(extents: &[Extent]) -> Vec<Vec<usize>> {
@@ -148,8 +148,8 @@ fn by_attempt(extents: &[Extent]) -> Vec<(usize, bool)> {
     attempts
 }
 
-/// Numbers of the attempts of one writer, given oldest first, from 1 on: a file that goes back to a step that an earlier
-/// one had reached begins another one, and files that continue the ones before do not.
+/// Numbers of the attempts of one writer, given oldest first, counted from 1. A file that goes back to a step that an
+/// earlier one had reached begins another attempt; files that continue earlier ones do not.
 pub fn numbers(attempts: impl IntoIterator<Item = Extent>) -> impl Iterator<Item = u64> {
     let mut reached = i64::MIN;
     let mut number = 1;
@@ -167,11 +167,14 @@ pub fn went_back(attempts: impl IntoIterator<Item = Extent>) -> u64 {
 
 /// For the attempts of one writer, oldest first: the ranges of steps that each has written.
 pub fn written(attempts: &[Extent]) -> Vec<Vec<RangeInclusive<i64>>> {
-    let ranges = |(at, own): (usize, &Extent)| {
+    let ranges = |(at, extent): (usize, &Extent)| {
         let before = at.checked_sub(1).and_then(|before| attempts.get(before));
         let [first, rest] = before.map_or(
-            [own.min_step..=own.min_step, own.min_step..=own.max_step],
-            |before| own.supersedes(before),
+            [
+                extent.min_step..=extent.min_step,
+                extent.min_step..=extent.max_step,
+            ],
+            |before| extent.supersedes(before),
         );
         if rest.contains(first.start()) {
             vec![rest]
@@ -207,11 +210,11 @@ pub struct Rewinds {
     pub live: Vec<bool>,
     /// True if steps are counted per epoch: then points are in the order of the file, else in that of their steps.
     pub is_per_epoch: bool,
-    /// Lowest live step without lone points behind the others; `i64::MAX` if there is none.
+    /// Lowest live step without lone points behind the others; `i64::MAX` without live steps.
     pub min_step: i64,
     /// The next one above it; the same number if there is no other.
     pub next_step: i64,
-    /// Highest live step; `i64::MIN` if there is none.
+    /// Highest live step; `i64::MIN` without live steps.
     pub max_step: i64,
 }
 
@@ -230,7 +233,7 @@ pub fn starts_within(wall_times_secs: &[f64], starts: &[SessionStart]) -> Vec<(u
 /// Finds the points of one file that are superseded within it. `starts` are session starts: the number of points
 /// before each, and its step.
 ///
-/// Takes time n log n of the points behind the first one that goes back.
+/// Costs n log n for the n points after the first one that goes back.
 pub fn rewinds(steps: &[i64], starts: &[(usize, i64)]) -> Rewinds {
     let (found, returns) = rewinds_of(steps, starts, true);
     if returns.corrections > returns.restarts {
@@ -257,9 +260,9 @@ pub fn leave_newest(found: &mut Rewinds, steps: &[i64]) {
 /// Points that go back within a file.
 #[derive(Default)]
 struct Returns {
-    /// From where the file continues.
+    /// Number of returns after which the file continues.
     restarts: u64,
-    /// Lone ones, at a step that the file has already.
+    /// Number of lone points at a step that the file has already.
     corrections: u64,
 }
 
@@ -335,7 +338,7 @@ fn rewinds_of(steps: &[i64], starts: &[(usize, i64)], may_restart: bool) -> (Rew
 mod tests {
     use super::*;
 
-    /// Points at `steps`, one a second from `first` on.
+    /// Points at `steps`, one per second, beginning at `first`.
     fn extent(first: f64, steps: &[i64]) -> Extent {
         let min_step = *steps.iter().min().unwrap();
         let next_step = steps.iter().copied().filter(|step| *step > min_step).min();
@@ -405,7 +408,7 @@ mod tests {
         let first = extent(10_000.0, &range(0..100));
         let resumed = extent(6_400.0, &range(50..150));
         assert_eq!(writers(&[resumed, first]), [vec![1, 0]]);
-        // Two attempts from the same step on: only the clock distinguishes them.
+        // Two attempts that begin at the same step: only the clock distinguishes them.
         assert_eq!(
             writers(&[extent(6_400.0, &range(0..10)), first]),
             [vec![0, 1]]
@@ -420,11 +423,11 @@ mod tests {
         for lone in [&[1][..], &[1, 1], &[50], &[100]] {
             assert_eq!(writers(&[whole, extent(1e6, lone)]), [vec![0, 1]]);
         }
-        // An evaluation, which begins to count where the training has not.
+        // An evaluation, which counts from another step than the training.
         for lone in [&[0][..], &[0, 0]] {
             assert_eq!(writers(&[whole, extent(1e6, lone)]), [vec![0], vec![1]]);
         }
-        // While the other still writes, it is one.
+        // While the other still writes, it is a writer.
         assert_eq!(writers(&[whole, extent(50.0, &[50])]), [vec![0], vec![1]]);
         assert_eq!(went_back([whole, few[0], few[1]]), 2);
         assert_eq!(went_back([whole, extent(1e3, &range(101..200))]), 0);

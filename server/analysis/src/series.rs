@@ -14,9 +14,9 @@ pub struct Summary {
     pub last_wall_time_secs: f64,
     /// Value of the last point.
     pub last_value: f64,
-    /// Least finite value; `+Infinity` if there is none.
+    /// Minimum finite value; `+Infinity` without finite values.
     pub min: f64,
-    /// Greatest finite value; `-Infinity` if there is none.
+    /// Maximum finite value; `-Infinity` without finite values.
     pub max: f64,
     /// Number of NaN, +∞ and −∞ values, as in [`CLASSES`].
     pub non_finite: [u64; 3],

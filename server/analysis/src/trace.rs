@@ -1,6 +1,6 @@
 //! Traces of profilers: nesting, steps, and everything that is computed from them.
 //!
-//! A [`Model`] is a [`Trace`] in order, with what follows from it for each slice. Every other module here is a pure
+//! A [`Model`] is a [`Trace`] in order, with derived columns for its slices. Every other module here is a pure
 //! function over a model; answers are in the types of [`trainscope_api`]. Ranges of time are half-open; times are
 //! those of the file's clock inside, and nanoseconds since [`Model::origin`] in answers.
 
@@ -53,7 +53,7 @@ pub mod work;
 /// A trace in order.
 ///
 /// Slices are sorted by lane, then begin, then longer first, then place in the file; flows use the new numbers. All
-/// columns here have an entry for each slice, and [`NONE`](trainscope_format::trace::NONE) where there is none.
+/// columns here have an entry for each slice, [`NONE`](trainscope_format::trace::NONE) if it is missing.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Model {
     /// The trace; its slices are sorted.
@@ -82,7 +82,7 @@ pub struct Model {
     pub steps: Steps,
     /// Operators that the user describes.
     pub operator_rules: Vec<rules::OperatorRule>,
-    /// Memory by purpose, from a file beside the trace.
+    /// Memory by purpose, from a file next to the trace.
     pub memory_purposes: Option<memory::timeline::Purposes>,
 }
 
@@ -98,7 +98,7 @@ pub struct LaneSlices {
 /// Part of a step that a slice counts for, in the order in which parts are subtracted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Role {
-    /// Kernels, collectives apart.
+    /// Kernels, without collectives.
     Kernel,
     /// Copies.
     Memcpy,
@@ -120,9 +120,9 @@ pub enum Role {
 /// Steps of a trace.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Steps {
-    /// Their source.
+    /// Source of the steps.
     pub source: StepSource,
-    /// Name of the annotation that begins each of them, if they are guessed from annotations.
+    /// Name of the annotation that begins each step, if steps are guessed from annotations.
     pub by: Option<String>,
     /// The steps in order. Without any, the extent counts as one, which is not in this list.
     pub list: Vec<Step>,
@@ -131,11 +131,11 @@ pub struct Steps {
 /// A step.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Step {
-    /// Number as the profiler counts.
+    /// Number in the count of the profiler.
     pub number: i64,
     /// Begin.
     pub begin: i64,
-    /// End: the latest of its own end and the ends of the work that was launched within it.
+    /// End: the latest of its end on the host and the ends of the work that was launched within it.
     pub end: i64,
     /// End of its slice on the host.
     pub host_end: i64,

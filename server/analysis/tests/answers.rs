@@ -188,7 +188,7 @@ fn class_numbers_that_are_no_integers_are_an_error() {
             );
         }
     }
-    // Probabilities are no class indices.
+    // Probabilities are not class indices.
     let mut program = Program::new(Some(&keras(3, "softmax", r#""categorical_crossentropy""#)));
     program.tensor(0, "target", &[8, 3], &[0.3; 24]);
     assert_eq!(severity(&program.findings(), "fractional_classes"), None);

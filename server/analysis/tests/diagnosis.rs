@@ -180,7 +180,7 @@ fn a_bias_before_a_normalisation_is_useless_only_if_nothing_else_reads_it() {
         "c Conv x,c.weight,c.bias; n BatchNormalization c; a Add n,c: Fine",
         "c Conv x,c.weight,c.bias; r Relu c; n BatchNormalization r: Fine",
         "c Conv x,c.weight,c.bias; n LayerNormalization c: Fine",
-        // A constant in the place of the bias is no bias: traced graphs write `None` so.
+        // A constant in the place of the bias is not a bias: traced graphs write `None` this way.
         "k = -; c aten::_convolution x,c.weight,k; n aten::batch_norm c: Fine",
         // A residual is added, not a bias.
         "m MatMul x,c.weight [8,4]; a Add m,x [8,4]; n BatchNormalization a: Fine",
@@ -221,7 +221,7 @@ fn parameters_that_are_only_handed_on_are_unused() {
         "c Concat t",
     ];
     assert_eq!(state(&together, Rule::UnusedParameters), State::Fine);
-    // Inputs, counters and the state of an optimizer are no parameters of the model.
+    // Inputs, counters and the state of an optimizer are not parameters of the model.
     let others = [
         "x >",
         "a.weight # -",
@@ -254,7 +254,7 @@ fn a_column_less_a_row_is_an_accident_where_its_mean_is_taken() {
     assert_eq!(loss("[32,1]", "[32,1]", mean), State::Fine);
     assert_eq!(loss("[32,8]", "[8]", mean), State::Fine);
     assert_eq!(loss("[1,1]", "[1]", mean), State::Fine);
-    // Intended tables have other sizes, as many axes, or end in no mean.
+    // Intended tables have other sizes, the same number of axes, or do not end in a mean.
     assert_eq!(loss("[32,1]", "[16]", mean), State::Fine);
     assert_eq!(loss("[32,1]", "[1,32]", mean), State::Fine);
     assert_eq!(
@@ -269,13 +269,13 @@ fn a_column_less_a_row_is_an_accident_where_its_mean_is_taken() {
     );
     assert!(found.sentence.en.contains("[32, 1]") && found.sentence.zh.contains("[32]"));
     // Distances within one tensor.
-    let own = [
+    let distances = [
         "a > - [32]",
         "c Reshape a [32,1]",
         "d Sub c,a",
         "m ReduceMean d",
     ];
-    assert_eq!(state(&own, Rule::Broadcast), State::Fine);
+    assert_eq!(state(&distances, Rule::Broadcast), State::Fine);
     assert_eq!(
         state(&["a > -", "b > -", "loss MSELoss a,b"], Rule::Broadcast),
         State::Unknown
@@ -374,8 +374,8 @@ fn prepared(train: DatasetNode, evaluated: Option<DatasetNode>) -> [State; 2] {
     }
     let remarks = examiner.remarks(Framework::Python);
     [Rule::Shuffling, Rule::Scaling].map(|rule| {
-        let own = remarks.iter().find(|remark| remark.rule == rule);
-        own.map_or(State::Unknown, |own| own.state)
+        let remark = remarks.iter().find(|remark| remark.rule == rule);
+        remark.map_or(State::Unknown, |remark| remark.state)
     })
 }
 
@@ -406,7 +406,7 @@ fn samples_are_shuffled_and_scaled_or_it_is_said() {
         let [settings, graph, pipeline] = [0, 1, 2].map(|at| nothing[at].record);
         [settings, graph, pipeline]
     };
-    // Each framework has its own line; `PyTorch` has none that records a pipeline.
+    // Each framework has a line; `PyTorch` has no line that records a pipeline.
     let [settings, graph, pipeline] = lines(Framework::MindSpore);
     assert!(
         [settings, graph, pipeline]
@@ -455,8 +455,10 @@ fn odd_graphs_are_looked_at_without_harm() {
 #[test]
 fn each_rule_has_a_condition_of_its_name() {
     for rule in Rule::ALL {
-        let named = CONDITIONS.iter().filter(|own| own.id == rule.name());
-        let rules: Vec<Option<Rule>> = named.map(|own| own.rule).collect();
+        let named = CONDITIONS
+            .iter()
+            .filter(|condition| condition.id == rule.name());
+        let rules: Vec<Option<Rule>> = named.map(|condition| condition.rule).collect();
         assert_eq!(rules, [Some(rule)]);
     }
 }
@@ -490,7 +492,7 @@ fn a_fault_of_the_program_comes_first_only_where_it_can_be_the_cause() {
         (hit.step, hit.last_step, hit.node.as_deref()),
         (10, 59, Some(&*hit.tensor))
     );
-    // Two consecutive softmax make small gradients, and no NaN.
+    // Two consecutive softmax make small gradients, but no NaN.
     let nan = |step| if step < 40 { 1.0 } else { f64::NAN };
     let diverged = judged(0.1, nan);
     assert_eq!(first(&diverged).as_deref(), Some("loss_nan"));

@@ -264,7 +264,11 @@ fn what_is_recommended_can_be_written_and_read_again() {
     for (a, b) in recommended.all().iter().zip(again.all()) {
         let limits = |w: &trainscope_analysis::watchpoint::Watchpoint| {
             let bits = |key| w.limits.get(key).map(f64::to_bits);
-            let keys = w.condition.parameters.iter().map(|own| own.name);
+            let keys = w
+                .condition
+                .parameters
+                .iter()
+                .map(|parameter| parameter.name);
             keys.map(bits).collect::<Vec<_>>()
         };
         assert_eq!((a.condition.id, limits(a)), (b.condition.id, limits(b)));

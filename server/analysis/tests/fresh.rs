@@ -1,4 +1,4 @@
-//! Fresh hits: what a training judges by itself at a step equals the findings about everything up to this step.
+//! Fresh hits: the judgement of a training at a step equals the findings about all records up to this step.
 //!
 //! All event files of the sample runs are replayed step by step.
 
@@ -44,7 +44,7 @@ fn event_files(folder: &Path, found: &mut Vec<PathBuf>) {
 }
 
 impl Replay {
-    /// Reads one event file. A training judges only the records that it writes itself: its own file.
+    /// Reads one event file. A training judges only the records of its file.
     fn of(path: &Path) -> Self {
         let file_name = path.file_name().unwrap().to_string_lossy();
         let mut batch = RecordBatch::default();
@@ -121,11 +121,11 @@ fn at_step(findings: &Findings, watchpoints: &Watchpoints, step: i64) -> BTreeSe
 
 fn confirmed(findings: &Findings, fresh: &[FreshHit]) -> BTreeSet<Name> {
     let all = fresh.iter();
-    let hits = all.filter_map(|own| findings.confirms(own, Severity::Info));
+    let hits = all.filter_map(|hit| findings.confirms(hit, Severity::Info));
     hits.map(name_of).collect()
 }
 
-/// Every formula with its own limits, without context.
+/// Every formula with its limits, without context.
 fn bare_formulas() -> Watchpoints {
     let instant = CONDITIONS.iter();
     let watchpoint = instant.filter_map(|condition| {
@@ -138,7 +138,10 @@ fn bare_formulas() -> Watchpoints {
         };
         // A condition without a default limit gets one that tensors of the sample runs exceed now and then.
         if Watchpoints::from_file(&file(&keys)).is_err() {
-            let limit = condition.parameters.iter().find(|own| own.is_limit)?;
+            let limit = condition
+                .parameters
+                .iter()
+                .find(|parameter| parameter.is_limit)?;
             keys.insert(limit.name.as_str().to_owned(), Value::Float(0.05));
         }
         Watchpoints::from_file(&file(&keys)).ok()?;
@@ -220,7 +223,7 @@ fn hits_are_fresh_once_and_only_if_they_are_collected() {
         let fresh = evaluator.fresh();
         let ids: Vec<(&str, &str)> = fresh
             .iter()
-            .map(|own| (own.condition.id, &*own.tensor))
+            .map(|hit| (hit.condition.id, &*hit.tensor))
             .collect();
         let wanted: &[(&str, &str)] = match step {
             1 => &[
@@ -244,8 +247,10 @@ fn a_short_history_takes_little_memory_and_finds_the_same_faults_at_once() {
         let mut short = full.clone().with_history(2, 4);
         let mut of_full = Vec::new();
         let mut of_short = Vec::new();
-        replay.play(&mut full, |own, _| of_full.extend(own.fresh()));
-        replay.play(&mut short, |own, _| of_short.extend(own.fresh()));
+        replay.play(&mut full, |evaluator, _| of_full.extend(evaluator.fresh()));
+        replay.play(&mut short, |evaluator, _| {
+            of_short.extend(evaluator.fresh());
+        });
         assert_eq!(of_short, of_full, "{}", path.display());
         let tensors = short.findings().judged;
         let most = 10 * (tensors.tensors + tensors.unwatched + tensors.histograms);

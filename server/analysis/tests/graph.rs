@@ -44,8 +44,8 @@ fn all_open(tree: &Tree) -> View {
 /// Invariants of every scene.
 fn check(scene: &Scene) {
     const ROOM: f64 = 0.01;
-    for (index, own) in scene.boxes.iter().enumerate() {
-        let (left, top, right, bottom) = match own.parent {
+    for (index, scene_box) in scene.boxes.iter().enumerate() {
+        let (left, top, right, bottom) = match scene_box.parent {
             None => (0.0, 0.0, scene.width, scene.height),
             Some(parent) => {
                 assert!(parent < index && scene.boxes[parent].is_open);
@@ -54,22 +54,22 @@ fn check(scene: &Scene) {
             }
         };
         assert!(
-            own.x >= left - ROOM && own.x + own.width <= right + ROOM,
-            "{own:?}"
+            scene_box.x >= left - ROOM && scene_box.x + scene_box.width <= right + ROOM,
+            "{scene_box:?}"
         );
         assert!(
-            own.y >= top - ROOM && own.y + own.height <= bottom + ROOM,
-            "{own:?}"
+            scene_box.y >= top - ROOM && scene_box.y + scene_box.height <= bottom + ROOM,
+            "{scene_box:?}"
         );
         for other in scene.boxes[..index]
             .iter()
-            .filter(|o| o.parent == own.parent)
+            .filter(|o| o.parent == scene_box.parent)
         {
-            let apart = own.x >= other.x + other.width - ROOM
-                || other.x >= own.x + own.width - ROOM
-                || own.y >= other.y + other.height - ROOM
-                || other.y >= own.y + own.height - ROOM;
-            assert!(apart, "{own:?} overlaps {other:?}");
+            let apart = scene_box.x >= other.x + other.width - ROOM
+                || other.x >= scene_box.x + scene_box.width - ROOM
+                || scene_box.y >= other.y + other.height - ROOM
+                || other.y >= scene_box.y + scene_box.height - ROOM;
+            assert!(apart, "{scene_box:?} overlaps {other:?}");
         }
     }
     for line in &scene.lines {
@@ -98,15 +98,15 @@ fn check_edges(scene: &Scene, tree: &Tree) {
     const ROOM: f64 = 0.5;
     let is_near = |a: f64, b: f64| (a - b).abs() < ROOM;
     let touches = |item: usize, x: f64, y: f64| {
-        let own = scene.boxes.iter().find(|own| own.item == item);
-        own.is_some_and(|own| {
-            let is_beside = x >= own.x - ROOM && x <= own.x + own.width + ROOM;
-            is_beside && (is_near(y, own.y) || is_near(y, own.y + own.height))
+        let scene_box = scene.boxes.iter().find(|scene_box| scene_box.item == item);
+        scene_box.is_some_and(|scene_box| {
+            let is_beside = x >= scene_box.x - ROOM && x <= scene_box.x + scene_box.width + ROOM;
+            is_beside && (is_near(y, scene_box.y) || is_near(y, scene_box.y + scene_box.height))
         })
     };
     let is_drawn = |item: usize| {
-        let own = scene.boxes.iter().find(|own| own.item == item);
-        own.is_some_and(|own| !own.is_open)
+        let scene_box = scene.boxes.iter().find(|scene_box| scene_box.item == item);
+        scene_box.is_some_and(|scene_box| !scene_box.is_open)
     };
     let shown = |mut item: usize| {
         while item != 0 && !is_drawn(item) {
@@ -164,11 +164,15 @@ fn an_edge_that_leads_up_goes_on_to_the_node_within_its_scope() {
     check_edges(&drawn, &tree);
     let box_of = |path: &str| {
         let item = tree.find(path).unwrap();
-        drawn.boxes.iter().find(|own| own.item == item).unwrap()
+        drawn
+            .boxes
+            .iter()
+            .find(|scene_box| scene_box.item == item)
+            .unwrap()
     };
     let (y, z) = (box_of("b/inner/y"), box_of("a/inner/z"));
     assert!(z.y < y.y, "the edge leads up");
-    // It leaves at the top, arrives at the bottom with an arrow, and has none at the borders in between.
+    // It leaves at the top, arrives at the bottom with an arrow, and has no arrow at the borders in between.
     let ends_at_z = |line: &&trainscope_analysis::graph::scene::Line| {
         line.is_last && (line.at[3] - z.y - z.height).abs() < 1.0 && line.at[1] > line.at[3]
     };
@@ -283,12 +287,12 @@ fn ten_thousand_edges_at_one_node_are_drawn() {
     let tree = Tree::new(&graph);
     let drawn = scene(&graph, &tree, &all_open(&tree));
     assert_eq!(drawn.boxes.len(), 20_001);
-    let own = drawn
+    let attached = drawn
         .lines
         .iter()
         .filter(|line| line.from.is_some())
         .count();
-    assert_eq!(own, 20_000);
+    assert_eq!(attached, 20_000);
     assert!(drawn.lines.len() < 60_000, "{}", drawn.lines.len());
 }
 

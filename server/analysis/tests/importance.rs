@@ -29,7 +29,7 @@ fn numbers(value: &Value) -> Vec<f64> {
         .as_array()
         .unwrap()
         .iter()
-        .map(|own| own.as_f64().unwrap())
+        .map(|value| value.as_f64().unwrap())
         .collect()
 }
 
@@ -60,26 +60,26 @@ fn variances_of_given_trees_are_exact() {
     let bounds = bounds
         .iter()
         .map(numbers)
-        .map(|own| (own[0], own[1]))
+        .map(|pair| (pair[0], pair[1]))
         .collect();
     let space = Space { bounds };
     let features = truth["features"].as_array().unwrap().iter().map(numbers);
     let features: Vec<Vec<usize>> = features
-        .map(|own| own.into_iter().map(|column| column as usize).collect())
+        .map(|columns| columns.into_iter().map(|column| column as usize).collect())
         .collect();
     let mut shares = vec![Vec::new(); features.len()];
-    for own in truth["trees"].as_array().unwrap() {
-        let boxes = Boxes::new(&tree(own), &space);
-        close(boxes.variance(), own["variance"].as_f64().unwrap(), 1e-12);
-        let expected = numbers(&own["marginal_variance"]);
+    for entry in truth["trees"].as_array().unwrap() {
+        let boxes = Boxes::new(&tree(entry), &space);
+        close(boxes.variance(), entry["variance"].as_f64().unwrap(), 1e-12);
+        let expected = numbers(&entry["marginal_variance"]);
         for ((columns, expected), shares) in features.iter().zip(expected).zip(&mut shares) {
             let marginal = boxes.marginal_variance(columns);
             close(marginal, expected, 1e-12);
             shares.push(marginal / boxes.variance());
         }
-        for (pair, expected) in own["marginal_variance_of_pairs"].as_object().unwrap() {
-            let pair = pair.split(',').map(|own| own.parse::<usize>().unwrap());
-            let columns: Vec<usize> = pair.flat_map(|own| features[own].clone()).collect();
+        for (pair, expected) in entry["marginal_variance_of_pairs"].as_object().unwrap() {
+            let pair = pair.split(',').map(|index| index.parse::<usize>().unwrap());
+            let columns: Vec<usize> = pair.flat_map(|index| features[index].clone()).collect();
             close(
                 boxes.marginal_variance(&columns),
                 expected.as_f64().unwrap(),
@@ -96,10 +96,10 @@ fn variances_of_given_trees_are_exact() {
     }
 }
 
-fn close(own: f64, expected: f64, tolerance: f64) {
+fn close(value: f64, expected: f64, tolerance: f64) {
     assert!(
-        (own - expected).abs() <= tolerance,
-        "{own} is not {expected}"
+        (value - expected).abs() <= tolerance,
+        "{value} is not {expected}"
     );
 }
 
@@ -114,7 +114,7 @@ fn column(study: &Value, name: &str) -> Vec<Option<Value>> {
 
 fn codes(study: &Value, name: &str) -> Vec<Option<u32>> {
     let choices = study["parameters"][name]["choices"].as_array().unwrap();
-    let code = |value: Value| choices.iter().position(|own| *own == value).unwrap();
+    let code = |value: Value| choices.iter().position(|choice| *choice == value).unwrap();
     let column = column(study, name).into_iter();
     column
         .map(|value| value.map(|value| u32::try_from(code(value)).unwrap()))
@@ -152,10 +152,10 @@ fn the_best_tenth_agrees_with_optuna() {
                 let is_integer = parameter["type"] == "int";
                 Grid::of_numbers(&column, (bound("low"), bound("high")), is_log, is_integer)
             };
-            let (own, expected) = (ped::importance(&grid, &is_best), expected.as_f64().unwrap());
+            let (found, expected) = (ped::importance(&grid, &is_best), expected.as_f64().unwrap());
             assert!(
-                (own - expected).abs() <= 1e-6 * expected,
-                "{name}: {own} is not {expected}"
+                (found - expected).abs() <= 1e-6 * expected,
+                "{name}: {found} is not {expected}"
             );
         }
     }
@@ -228,10 +228,10 @@ fn shares_of_variance_agree_with_optuna() {
                 let boxes = Boxes::new(tree, &space);
                 boxes.marginal_variance(&group) / boxes.variance()
             });
-            let own = shares.sum::<f64>() / forest.trees.len() as f64;
+            let mean = shares.sum::<f64>() / forest.trees.len() as f64;
             let expected = expected[name].as_f64().unwrap();
             let deviation = study["fanova"]["sd_over_seeds"][name].as_f64().unwrap();
-            close(own, expected, 4.0 * deviation + 0.08);
+            close(mean, expected, 4.0 * deviation + 0.08);
         }
     }
 }
@@ -243,13 +243,13 @@ fn mixed() -> (Vec<(String, Vec<CellValue>)>, Vec<CellValue>) {
         .as_array()
         .unwrap()
         .iter()
-        .find(|own| own["name"] == "mixed")
+        .find(|study| study["name"] == "mixed")
         .unwrap()
         .clone();
     let cell = |value: Option<Value>| match value {
-        Some(Value::Number(own)) => CellValue::Number(own.as_f64().unwrap()),
-        Some(Value::String(own)) => CellValue::Text(own),
-        Some(Value::Bool(own)) => CellValue::Truth(own),
+        Some(Value::Number(number)) => CellValue::Number(number.as_f64().unwrap()),
+        Some(Value::String(text)) => CellValue::Text(text),
+        Some(Value::Bool(truth)) => CellValue::Truth(truth),
         _ => CellValue::Missing,
     };
     let names = study["parameters"].as_object().unwrap().keys();
@@ -263,7 +263,7 @@ fn mixed() -> (Vec<(String, Vec<CellValue>)>, Vec<CellValue>) {
         .as_array()
         .unwrap()
         .iter()
-        .map(|own| cell(Some(own["value"].clone())));
+        .map(|trial| cell(Some(trial["value"].clone())));
     (columns.collect(), results.collect())
 }
 
@@ -291,29 +291,33 @@ fn judged(
 #[test]
 fn the_learning_rate_decides_on_the_scale_of_its_axis() {
     let (columns, results) = mixed();
-    let own = judged(&columns, &results, None);
+    let importance = judged(&columns, &results, None);
     assert_eq!(
-        (own.measure, own.runs, own.left_out),
+        (importance.measure, importance.runs, importance.left_out),
         (Some(Measure::Variance), 109, 11)
     );
-    assert_eq!(own.bars[0].name, "lr");
-    assert!(own.bars[0].value.unwrap() > 0.4, "{:?}", own.bars);
-    let others = own
+    assert_eq!(importance.bars[0].name, "lr");
+    assert!(
+        importance.bars[0].value.unwrap() > 0.4,
+        "{:?}",
+        importance.bars
+    );
+    let others = importance
         .bars
         .iter()
         .filter(|bar| bar.name != "lr" && bar.name != "nesterov");
     for bar in others {
         assert!(bar.value.unwrap() < 0.2, "{bar:?}");
     }
-    let best = own.bars[0].best.unwrap();
+    let best = importance.bars[0].best.unwrap();
     assert!(
         best.runs * 5 >= best.of * 4 && best.from < best.to,
         "{best:?}"
     );
-    assert_eq!(own.pairs.len(), 5);
+    assert_eq!(importance.pairs.len(), 5);
     assert_eq!(
         judged(&columns, &results, None),
-        own,
+        importance,
         "the same runs give the same bars"
     );
 }
@@ -362,29 +366,35 @@ fn cells_of_a_pair_are_the_mean_prediction_of_the_forest() {
         results: &results,
         direction: Some(Direction::Less),
     };
-    let own = pair(&question, ["lr", "opt"], &|| false).unwrap();
-    assert_eq!((own.axes[0].edges.len(), own.axes[0].is_log), (33, true));
-    let choices = own.axes[1].choices.len();
-    assert_eq!(own.cells.len(), 32 * choices);
+    let answer = pair(&question, ["lr", "opt"], &|| false).unwrap();
+    assert_eq!(
+        (answer.axes[0].edges.len(), answer.axes[0].is_log),
+        (33, true)
+    );
+    let choices = answer.axes[1].choices.len();
+    assert_eq!(answer.cells.len(), 32 * choices);
     // Each row of an option has the mean of the runs with it within the range of all results.
     let finite: Vec<f64> = results
         .iter()
         .filter_map(CellValue::number)
-        .filter(|own| own.is_finite())
+        .filter(|result| result.is_finite())
         .collect();
     let least = finite.iter().copied().fold(f64::INFINITY, f64::min);
     let greatest = finite.iter().copied().fold(f64::NEG_INFINITY, f64::max);
     assert!(
-        own.cells.iter().all(|own| (least..=greatest).contains(own)),
+        answer
+            .cells
+            .iter()
+            .all(|cell| (least..=greatest).contains(cell)),
         "{:?}",
-        own.cells
+        answer.cells
     );
-    // The other way round: the same cells, turned.
+    // The other order of parameters: the same cells, transposed.
     let turned = pair(&question, ["opt", "lr"], &|| false).unwrap();
     for row in 0..choices {
         for column in 0..32 {
             let (a, b) = (
-                own.cells[row * 32 + column],
+                answer.cells[row * 32 + column],
                 turned.cells[column * choices + row],
             );
             assert!((a - b).abs() < 1e-9, "{a} is not {b}");
@@ -399,13 +409,13 @@ fn each_column_without_a_bar_has_a_reason() {
     columns.push(("epochs".to_owned(), vec![CellValue::Number(3.0); runs]));
     let names = (0..runs).map(|index| CellValue::Text(format!("run {index}")));
     columns.push(("name".to_owned(), names.collect()));
-    let copy = columns[0].1.iter().map(|own| match own {
-        CellValue::Number(own) => CellValue::Number(own * 2.0),
+    let copy = columns[0].1.iter().map(|cell| match cell {
+        CellValue::Number(number) => CellValue::Number(number * 2.0),
         other => other.clone(),
     });
     columns.push(("copy".to_owned(), copy.collect()));
-    let own = judged(&columns, &results, Some(Measure::Rank));
-    let bar = |name: &str| own.bars.iter().find(|bar| bar.name == name);
+    let importance = judged(&columns, &results, Some(Measure::Rank));
+    let bar = |name: &str| importance.bars.iter().find(|bar| bar.name == name);
     assert_eq!(bar("epochs").unwrap().reason, Some(Reason::Constant));
     assert_eq!(bar("name").unwrap().reason, Some(Reason::NamesEachRun));
     assert_eq!(bar("copy"), None);
@@ -418,12 +428,15 @@ fn each_column_without_a_bar_has_a_reason() {
 #[test]
 fn few_runs_are_too_few_to_tell() {
     let cells: Vec<CellValue> = (0..7)
-        .map(|own| CellValue::Number(f64::from(own)))
+        .map(|index| CellValue::Number(f64::from(index)))
         .collect();
     let columns = [("lr".to_owned(), cells.clone())];
-    let own = judged(&columns, &cells, None);
-    assert_eq!((own.measure, own.runs, own.bars.len()), (None, 7, 1));
-    assert_eq!(own.bars[0].value, None);
+    let importance = judged(&columns, &cells, None);
+    assert_eq!(
+        (importance.measure, importance.runs, importance.bars.len()),
+        (None, 7, 1)
+    );
+    assert_eq!(importance.bars[0].value, None);
     let linear = judged(&columns, &cells, Some(Measure::Linear));
     assert!((linear.bars[0].value.unwrap() - 1.0).abs() < 1e-12);
     assert_eq!(judged(&[], &[], None), Importance::default());
@@ -432,7 +445,7 @@ fn few_runs_are_too_few_to_tell() {
 #[test]
 fn results_that_are_not_finite_do_not_enter_and_are_counted() {
     let lr: Vec<CellValue> = (1..=40)
-        .map(|own| CellValue::Number(f64::from(own)))
+        .map(|index| CellValue::Number(f64::from(index)))
         .collect();
     let mut loss = lr.clone();
     loss[3] = CellValue::Number(f64::NAN);
@@ -444,12 +457,12 @@ fn results_that_are_not_finite_do_not_enter_and_are_counted() {
         Measure::Rank,
         Measure::Linear,
     ] {
-        let own = judged(&[("lr".to_owned(), lr.clone())], &loss, Some(measure));
-        assert_eq!((own.runs, own.left_out), (37, 3));
+        let importance = judged(&[("lr".to_owned(), lr.clone())], &loss, Some(measure));
+        assert_eq!((importance.runs, importance.left_out), (37, 3));
         assert!(
-            own.bars[0].value.unwrap() > 0.9,
+            importance.bars[0].value.unwrap() > 0.9,
             "{measure:?}: {:?}",
-            own.bars
+            importance.bars
         );
     }
 }

@@ -24,7 +24,7 @@ impl Normal {
     }
 }
 
-/// Conditions with the number of curves of which they have a hit.
+/// Conditions with the number of curves that they hit.
 fn hits_of(tags: &[&str], curve: &mut dyn FnMut() -> Vec<f64>) -> BTreeMap<&'static str, usize> {
     let mut counts = BTreeMap::new();
     for _ in 0..CURVES {
@@ -50,11 +50,11 @@ struct Noise {
     name: &'static str,
     curve: fn(&mut Normal) -> Vec<f64>,
     is_positive: bool,
-    /// Conditions that say what is true of it.
+    /// Conditions that are true of this noise.
     true_of_it: &'static [&'static str],
 }
 
-/// A value at each step that is reached from the one before.
+/// Values at each step, reached from the value before.
 fn walk(normal: &mut Normal, size: f64) -> impl Iterator<Item = f64> {
     (0..POINTS).scan(0.0, move |at, _| {
         *at += size * normal.next();
@@ -113,7 +113,7 @@ const KINDS: [Noise; 6] = [
 /// Steps in which a decaying curve comes down to 1 / e.
 const DECAY: f64 = 30.0;
 
-/// Rules over these curves say something about at most one of a hundred curves of noise.
+/// Rules over these curves hit at most one of a hundred curves of noise.
 #[test]
 fn noise_is_no_finding() {
     let mut normal = Normal(7);

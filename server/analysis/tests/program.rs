@@ -55,8 +55,8 @@ fn remarks(facts: &[&str]) -> Vec<Remark> {
 /// The worst state of a rule; `None` without a remark of it.
 fn state(facts: &[&str], rule: Rule) -> Option<State> {
     let all = remarks(facts).into_iter();
-    all.filter(|own| own.rule == rule)
-        .map(|own| own.state)
+    all.filter(|remark| remark.rule == rule)
+        .map(|remark| remark.state)
         .max()
 }
 
@@ -104,7 +104,7 @@ fn faults_are_found_and_lookalikes_are_not() {
     }
 }
 
-/// Facts that may be meant.
+/// Facts that may be intended.
 #[test]
 fn what_may_be_meant_is_a_note() {
     for (facts, rule) in [
@@ -156,7 +156,7 @@ fn what_may_be_meant_is_a_note() {
         state(&wrapped, Rule::OptimizerParameters),
         Some(State::Note)
     );
-    let ids: Vec<&str> = CONDITIONS.iter().map(|own| own.id).collect();
+    let ids: Vec<&str> = CONDITIONS.iter().map(|condition| condition.id).collect();
     assert!(CASES.iter().all(|case| ids.contains(&case.rule.name())));
 }
 
@@ -171,7 +171,7 @@ fn every_rule_over_facts_has_a_case() {
     ];
     for rule in Rule::ALL
         .into_iter()
-        .filter(|own| !only_of_graphs.contains(own))
+        .filter(|rule| !only_of_graphs.contains(rule))
     {
         assert!(
             CASES.iter().any(|case| case.rule == rule),
@@ -186,8 +186,8 @@ fn sentences_have_the_numbers() {
     let first = |facts: &str, rule| {
         let all = remarks(&[facts]).into_iter();
         let found = all
-            .filter(|own| own.rule == rule)
-            .map(|own| own.sentence.en);
+            .filter(|remark| remark.rule == rule)
+            .map(|remark| remark.sentence.en);
         found.collect::<Vec<_>>().join("\n")
     };
     for (facts, rule, words) in [
@@ -251,7 +251,10 @@ fn hostile_facts_are_bounded() {
     }
     let remarks = examiner.remarks(Framework::Python);
     assert!((1_000..5_000).contains(&remarks.len()), "{}", remarks.len());
-    for remark in remarks.iter().filter(|own| own.rule == Rule::ProgramFailed) {
+    for remark in remarks
+        .iter()
+        .filter(|remark| remark.rule == Rule::ProgramFailed)
+    {
         assert!(remark.sentence.en.len() < 400 && !remark.sentence.en.contains(char::is_control));
     }
     let not_numbers = "reached | trainable=NaN without_gradient=inf foreign=NaN";

@@ -1,4 +1,4 @@
-//! Metrics that never move, policies that jump or stay random, and restarts that are no stalls.
+//! Metrics that never move, policies that jump or stay random, and restarts that are not stalls.
 
 use trainscope_analysis::watchpoint::{Evaluator, Findings, Watchpoints};
 use trainscope_format::Severity;
@@ -64,7 +64,7 @@ fn a_metric_that_does_not_move_is_a_note_unless_it_is_perfect_or_nothing_was_lea
     let noted = of(&falling, 0.1);
     assert!(matches!(&noted[..], [(Severity::Info, _)]), "{noted:?}");
     assert!(of(&falling, 1.0).is_empty());
-    // No class is right: without a loss of the held-out set, nothing says that there is one.
+    // No class is right, and without a loss of the held-out set no other sign of learning is known.
     assert_eq!(of(&falling, 0.0)[0].0, Severity::Warning);
     let zero = still(0.0);
     let regression = [
@@ -115,10 +115,10 @@ fn a_policy_that_stays_random_has_the_entropy_of_its_number_of_actions() {
 
 #[test]
 fn of_two_adversarial_networks_neither_should_win() {
-    let of = |tags: [&str; 2], own: f64, other: f64| {
+    let of = |tags: [&str; 2], first: f64, other: f64| {
         let wavy = |level: f64| move |step: f64| level * (1.0 + 0.1 * (step % 3.0 - 1.0));
-        let (own, other) = (wavy(own), wavy(other));
-        let curves: [(&str, &dyn Fn(f64) -> f64); 2] = [(tags[0], &own), (tags[1], &other)];
+        let (first, other) = (wavy(first), wavy(other));
+        let curves: [(&str, &dyn Fn(f64) -> f64); 2] = [(tags[0], &first), (tags[1], &other)];
         found(&findings_of(&curves, 60), "one_sided_discriminator")
     };
     for losses in [
@@ -128,10 +128,10 @@ fn of_two_adversarial_networks_neither_should_win() {
     ] {
         assert_eq!(of(losses, 0.002, 8.0)[0].0, Severity::Warning, "{losses:?}");
         // In balance; a strong discriminator; a critic of Wasserstein.
-        for (own, other) in [(1.3, 0.8), (0.1, 4.0), (-0.002, 8.0)] {
+        for (first, other) in [(1.3, 0.8), (0.1, 4.0), (-0.002, 8.0)] {
             assert!(
-                of(losses, own, other).is_empty(),
-                "{losses:?}: {own} {other}"
+                of(losses, first, other).is_empty(),
+                "{losses:?}: {first} {other}"
             );
         }
     }
@@ -278,7 +278,7 @@ fn a_posterior_that_is_its_prior_is_a_warning_beside_a_reconstruction() {
         found(&findings, "posterior_collapse").len()
     };
     assert_eq!(of(&collapses, "train/recon"), 1);
-    // A student that has learned what its teacher says.
+    // A student that has learned the outputs of its teacher.
     assert_eq!(of(&collapses, "train/ce"), 0);
     let rises = values(|step| 0.3 + 0.02 * step);
     assert_eq!(of(&rises, "train/recon"), 0);

@@ -155,7 +155,7 @@ proptest! {
             let other: Vec<f32> = state.iter().map(|x| if *is_equal { *x } else { x + 3.0 }).collect();
             observe(&mut evaluator, "weight/a.weight", step, &[2, 3], state);
             observe(&mut evaluator, "weight/b.weight", step, &[2, 3], &other);
-            // Tied on purpose; and as constant as a norm begins.
+            // Tied on purpose, and constant like the initial weights of a norm.
             observe(&mut evaluator, "weight/embedding.weight", step, &[2, 3], &[step as f32; 6]);
             observe(&mut evaluator, "weight/norm.weight", step, &[2, 3], &[step as f32; 6]);
         }

@@ -1,4 +1,4 @@
-//! Tensors with all that a collector computes of them, for an evaluator.
+//! Tensors with all values that a collector computes from them, for an evaluator.
 
 use trainscope_analysis::watchpoint::{Evaluator, Observation, channel_axis};
 use trainscope_format::tensor::{ChannelStats, DType, Select, Tolerance};

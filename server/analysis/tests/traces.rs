@@ -1,4 +1,4 @@
-//! Everything that is computed from traces of profilers: the numbers of real files, and properties of traces of any shape.
+//! Computations on traces of profilers: the numbers of real files, and properties of traces of any shape.
 
 #![expect(
     clippy::unwrap_used,

@@ -25,13 +25,13 @@ pub enum ErrorCode {
     ForeignOrigin,
     /// 404: no such path in the API.
     UnknownPath,
-    /// 404: no run of that name, or not any more.
+    /// 404: no such run, or it was deleted.
     UnknownRun,
     /// 404: the run has no such tag of that kind and rank.
     UnknownTag,
     /// 404: the graph has no such node or scope.
     UnknownNode,
-    /// 404: no session of that id, or not any more.
+    /// 404: no such session, or it ended.
     UnknownSession,
     /// 404: the tensor was freed or changed since the training began to wait.
     Gone,
@@ -45,7 +45,7 @@ pub enum ErrorCode {
     TooManySessions,
     /// 503: large requests of all clients together exceed a limit; try again.
     Busy,
-    /// 404: no such blob, or not any more: ask for the records again.
+    /// 404: no such blob, or it was replaced: ask for the records again.
     UnknownBlob,
     /// 404: the source file that holds the data cannot be read any more.
     SourceUnreadable,

@@ -25,7 +25,7 @@ pub struct Notebook {
     /// Saved views of pages, in order.
     #[serde(default)]
     pub views: Vec<View>,
-    /// Names of runs that have notes and do not exist, or not any more: renamed folders. To move notes, change those of
+    /// Names of runs that have notes and do not exist, or no longer: renamed folders. To move notes, change those of
     /// the new name to them and those of the old name to the default.
     #[serde(default)]
     pub without_run: Vec<StrayNotes>,

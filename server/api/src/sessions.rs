@@ -258,7 +258,7 @@ pub enum SessionCommand {
     },
     /// Ends the training.
     Stop,
-    /// Counts the limit of the hold anew.
+    /// Restarts the time limit of the hold.
     Extend {
         /// Seconds from now, at most 8 h.
         secs: u64,

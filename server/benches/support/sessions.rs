@@ -8,14 +8,14 @@ use super::server::Server;
 pub(crate) fn wait_for(server: &Server, run: &str, state: &str) -> Value {
     let find = |list: &Value| {
         let all = list["sessions"].as_array().into_iter().flatten();
-        let mut of_run = all.filter(|own| own["name"] == run && own["state"] == state);
+        let mut of_run = all.filter(|session| session["name"] == run && session["state"] == state);
         of_run.next().cloned()
     };
     let list = server.wait("/api/sessions", |_, list| find(list).is_some());
     find(&list).unwrap()
 }
 
-/// Carries out a command in view of a session.
+/// Sends a command for a session at its current turn.
 pub(crate) fn command(server: &Server, session: &Value, command: &Value) {
     let body = json!({"session": session["id"], "turn": session["turn"], "command": command});
     let url = format!("{}/api/session/command", server.address);

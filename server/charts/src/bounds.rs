@@ -8,8 +8,8 @@ const FAR: f64 = 3.0;
 /// Distance up to which a limit widens the axis, as a share of the range of values.
 const NEAR_LIMIT: f64 = 0.5;
 
-/// Least and greatest value drawn in the range of x, including neighbours just outside so that lines leaving the plot
-/// influence the scale. Limits that are not too far away are included.
+/// Minimum and maximum of the values drawn in the range of x, including neighbours just outside: lines that leave the
+/// plot influence the scale. Limits that are not too far away are included.
 pub(crate) fn of(
     lines: &[Line],
     x: &Axis,

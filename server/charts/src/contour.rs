@@ -62,13 +62,13 @@ pub struct Map {
     pub gaps: Vec<Gap>,
     /// Paths, the first on top.
     pub paths: Vec<Path>,
-    /// Least value as text, for the key of the colours below the map, and the name of the values. `None` for no key.
+    /// Minimum value as text, for the key of the colours below the map, and the name of the values. `None` for no key.
     pub key: Option<(String, String)>,
     /// A chosen point.
     pub mark: Option<Point>,
 }
 
-/// Number of shades: reports have a dark one for each of them.
+/// Number of shades: reports have a dark one for each.
 const SHADES: f64 = 48.0;
 
 /// Colour of the area between two levels, from 0 for the lowest: the lower the loss, the further from the surface.

@@ -8,7 +8,7 @@ use crate::theme::Rgb;
 const FAINT: f64 = 0.42;
 /// Number of lines that makes a pixel opaque, as a share of all rows, and the minimum of this number.
 const FULL_SHARE: f64 = 0.01;
-const LEAST_FULL: f64 = 6.0;
+const MIN_FULL: f64 = 6.0;
 /// Number of shades of colour.
 pub const SHADES: usize = 256;
 
@@ -99,7 +99,8 @@ impl Density {
                     break;
                 }
                 let at = line_of(from + rise * share).min(last);
-                // A steep line covers all pixels of its column, and the one that it comes from belongs to the one before.
+                // A steep line covers all pixels of its column; the pixel that it comes from belongs to the previous
+                // column.
                 let (low, high) = match before.cmp(&at) {
                     std::cmp::Ordering::Less => (before + 1, at),
                     std::cmp::Ordering::Equal => (at, at),
@@ -117,7 +118,7 @@ impl Density {
 
     /// Red, green, blue and opacity of each pixel. `colours` has one for each shade.
     pub fn pixels(&self, colours: &[Rgb; SHADES]) -> Vec<u8> {
-        let full = (self.rows as f64 * FULL_SHARE).max(LEAST_FULL);
+        let full = (self.rows as f64 * FULL_SHARE).max(MIN_FULL);
         let opacity = |count: usize| {
             let share = (count as f64).ln_1p() / full.ln_1p();
             let alpha = FAINT + (1.0 - FAINT) * share.min(1.0);

@@ -1,7 +1,7 @@
 //! Distributions of the values of a tensor over steps: as ridges, as overlaid curves, as a heat map, as percentiles.
 //!
-//! The input is counts in bins that all rows share. Non-finite values are in no bin; they have lanes of their own
-//! above the plot, and labels beside a ridge.
+//! The input is counts in bins that all rows share. Non-finite values are in no bin; they have separate lanes above the
+//! plot, and labels beside a ridge.
 
 use crate::line::XKind;
 use crate::scale::Scale;
@@ -42,7 +42,7 @@ pub struct Row {
     pub inf: u64,
     /// Minimum, percentiles 5, 25, 50, 75 and 95, maximum; empty without values.
     pub percentiles: Vec<f64>,
-    /// Label of its step; of several the last.
+    /// Label of its step, or of the last of several.
     pub text: String,
     /// Label of the first of several steps; empty for a single one.
     pub since: String,
@@ -81,7 +81,7 @@ pub struct Spec {
 }
 
 impl Row {
-    /// Greatest share of the finite values of this row that is in one bin, 0 to 1.
+    /// Maximum share of the finite values of this row in one bin, 0 to 1.
     pub fn greatest_share(&self) -> f64 {
         (0..self.counts.len())
             .map(|bin| self.share(bin))

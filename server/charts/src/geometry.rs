@@ -23,7 +23,7 @@ pub(crate) const MARKS: f64 = 14.0;
 pub(crate) const LANE_ROW: f64 = 7.0;
 /// Room for a label of the y axis.
 const Y_TICK_PIXELS: f64 = 18.0;
-/// Minimum and maximum number of them.
+/// Minimum and maximum number of labels of the y axis.
 const Y_TICKS: (f64, f64) = (3.0, 6.0);
 
 /// A tick with its label.

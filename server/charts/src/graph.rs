@@ -206,7 +206,7 @@ pub struct Letters {
 }
 
 /// Minimum size of a text on the screen, in pixels; smaller ones are left out.
-const LEAST_TEXT: f64 = 5.0;
+const MIN_TEXT: f64 = 5.0;
 /// Height of the row with the name.
 const ROW: f64 = 28.0;
 /// Width in pixels of a character of the name, and of the detail.
@@ -265,7 +265,7 @@ pub fn draw(pen: &mut dyn Pen, figure: &Figure, ink: &Ink, window: &Window) {
             pen.boxes(&[around], 9.0, None, Some((ink.accent, 2.0)));
         }
     }
-    if 11.0 * window.scale >= LEAST_TEXT {
+    if 11.0 * window.scale >= MIN_TEXT {
         for node in shown() {
             write(pen, node, ink);
         }

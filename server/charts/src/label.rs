@@ -5,8 +5,8 @@ use trainscope_format::digits::{self, exponent};
 use digits::scientific;
 pub use digits::{exact, fixed, integer as step, non_finite, value};
 
-/// A name cut to a maximum number of characters, in its middle: whole scopes where they suffice
-/// (`val/…/top5`), else characters.
+/// A name cut to a maximum number of characters, in its middle: whole scopes if they suffice (`val/…/top5`), else
+/// characters.
 pub fn middle_cut(name: &str, most: usize) -> String {
     let chars: Vec<char> = name.chars().collect();
     if chars.len() <= most {
@@ -37,7 +37,8 @@ pub fn middle_cut(name: &str, most: usize) -> String {
     )
 }
 
-/// Labels of ticks with the same distance (`step` above 0), or of powers (`step` 0); all in one notation: `5e−4`, `1e−3`.
+/// Labels of ticks with the same distance (`step` above 0), or of powers (`step` 0); all in one notation: `5e−4`,
+/// `1e−3`.
 pub fn ticks(values: &[f64], step: f64) -> Vec<String> {
     let largest = values.iter().fold(0.0_f64, |most, v| most.max(v.abs()));
     if step <= 0.0 {
@@ -128,7 +129,7 @@ pub fn duration(secs: f64, step: f64) -> String {
     }
 }
 
-/// A time of day, `secs` since 1970 in local time: `11-21` from daily ticks on, otherwise `13:22`, `13:22:05`.
+/// A time of day, `secs` since 1970 in local time: `11-21` for daily and longer ticks, otherwise `13:22`, `13:22:05`.
 pub fn clock(secs: f64, step: f64) -> String {
     if let Some(name) = non_finite(secs) {
         return name.to_owned();

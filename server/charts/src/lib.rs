@@ -1,11 +1,11 @@
 //! Plots for any plotters backend: canvas in the browser, SVG in tests and reports, PNG in exports.
 //!
-//! Of plotters this uses the backends and nothing above them: its axes and series know neither a lane of NaN, nor
-//! envelopes of minimum and maximum, nor coordinates below a pixel.
+//! Only the backends of plotters are used: its axes and series know neither a lane of NaN, nor envelopes of minimum and
+//! maximum, nor coordinates below a pixel.
 //!
 //! A plot is plain data ([`line::Spec`]); [`geometry::Geometry`] computes positions in CSS pixels, and the drawing
-//! functions draw them on a backend. Nothing here depends on a browser or a framework, and no input causes a panic:
-//! NaN and infinities are findings with marks of their own, empty data yields axes without lines.
+//! functions draw them on a backend. Nothing here depends on a browser or a framework, and no input causes a panic: NaN
+//! and infinities are findings with special marks, and empty data yields axes without lines.
 //!
 //! Backends take integers, so coordinates are passed in [`SUBPIXELS`] of a device pixel; a transform of the canvas and
 //! a `viewBox` of the SVG undo it.

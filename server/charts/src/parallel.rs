@@ -1,5 +1,5 @@
-//! Parallel coordinates: a line for each row through its values on many axes. Values that an axis cannot show have lanes
-//! above and below it, so that every row has a whole line.
+//! Parallel coordinates: a line for each row through its values on many axes. Values that an axis cannot show have
+//! lanes above and below it: every row has a whole line.
 
 mod draw;
 mod layout;
@@ -68,7 +68,7 @@ pub struct LaneNames {
 #[derive(Clone, Debug, PartialEq)]
 #[expect(missing_docs, reason = "the names say it")]
 pub struct Spec {
-    /// Least width in CSS pixels; more axes than fit make the plot wider.
+    /// Minimum width in CSS pixels; more axes than fit make the plot wider.
     pub width: f64,
     /// Height in CSS pixels.
     pub height: f64,
@@ -96,7 +96,7 @@ impl Lane {
     /// Lanes below the axes, from top to bottom.
     pub const BELOW: [Self; 3] = [Self::Missing, Self::OffScale, Self::Text];
 
-    /// Its label beside an axis.
+    /// Its label next to an axis.
     pub const fn label(self, names: LaneNames) -> &'static str {
         match self {
             Self::Nan => "NaN",

@@ -11,10 +11,9 @@ use resvg::usvg::{Options, Tree, fontdb};
 const MAX_SIDE: u32 = 16_384;
 /// Pixels per CSS pixel.
 const SCALE: f32 = 2.0;
-/// The embedded font.
 const FONT: &str = "DejaVu Sans";
 
-/// The picture of an SVG document, at two pixels per CSS pixel; `None` if it would be too large or is no SVG.
+/// The picture of an SVG document, at two pixels per CSS pixel; `None` if it would be too large or is not SVG.
 pub fn picture(svg: &str) -> Option<Vec<u8>> {
     let mut fonts = fontdb::Database::new();
     fonts.load_font_data(dejavu::sans::regular().to_vec());

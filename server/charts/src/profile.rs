@@ -33,7 +33,7 @@ pub use stack::{Bar, Stack};
 
 use pen::Pen;
 
-/// Longest side of a plot, CSS pixels.
+/// Maximum side of a plot, CSS pixels.
 const MAX_SIDE: f64 = 32_768.0;
 
 /// Size of a plot.
@@ -48,7 +48,7 @@ pub struct Size {
 }
 
 impl Size {
-    /// Within what a screen can show; 0 for NaN.
+    /// Limits the size to that of screens; 0 for NaN.
     pub(crate) fn clamped(self) -> Self {
         let side = |side: f64| if side > 0.0 { side.min(MAX_SIDE) } else { 0.0 };
         Self {
@@ -64,7 +64,7 @@ impl Size {
 pub enum Shade {
     /// A kind of time: position in [`Theme::times`].
     Time(usize),
-    /// So much of a kind of time, 0 to 1, on the surface.
+    /// A share of a kind of time, 0 to 1, on the surface.
     Pale(usize, f64),
     /// Position in [`Theme::sequence`].
     Magnitude(usize),
@@ -166,15 +166,15 @@ impl Figure {
         let size = size.clamped();
         let pen = Pen::new(backend, size, theme, font_scale);
         match self {
-            Self::Stack(own) => own.draw(&pen)?,
-            Self::Rows(own) => own.draw(&pen)?,
-            Self::Memory(own) => own.draw(&pen)?,
-            Self::Ranks(own) => own.draw(&pen)?,
-            Self::Map(own) => own.draw(&pen)?,
-            Self::Differences(own) => own.draw(&pen)?,
-            Self::Counts(own) => own.draw(&pen)?,
-            Self::Curves(own) => own.draw(&pen)?,
-            Self::Scatter(own) => own.draw(&pen)?,
+            Self::Stack(stack) => stack.draw(&pen)?,
+            Self::Rows(rows) => rows.draw(&pen)?,
+            Self::Memory(memory) => memory.draw(&pen)?,
+            Self::Ranks(ranks) => ranks.draw(&pen)?,
+            Self::Map(map) => map.draw(&pen)?,
+            Self::Differences(differences) => differences.draw(&pen)?,
+            Self::Counts(counts) => counts.draw(&pen)?,
+            Self::Curves(curves) => curves.draw(&pen)?,
+            Self::Scatter(scatter) => scatter.draw(&pen)?,
         }
         pen.present()
     }
@@ -183,15 +183,15 @@ impl Figure {
     pub fn hit(&self, size: Size, (x, y): (f64, f64)) -> Option<Hit> {
         let size = size.clamped();
         match self {
-            Self::Stack(own) => own.hit(size, x, y),
-            Self::Rows(own) => own.hit(size, x, y),
-            Self::Memory(own) => own.hit(size, x, y),
-            Self::Ranks(own) => own.hit(size, x, y),
-            Self::Map(own) => own.hit(size, x, y),
-            Self::Differences(own) => own.hit(size, x, y),
-            Self::Counts(own) => own.hit(size, x, y),
-            Self::Curves(own) => own.hit(size, x, y),
-            Self::Scatter(own) => own.hit(size, x, y),
+            Self::Stack(stack) => stack.hit(size, x, y),
+            Self::Rows(rows) => rows.hit(size, x, y),
+            Self::Memory(memory) => memory.hit(size, x, y),
+            Self::Ranks(ranks) => ranks.hit(size, x, y),
+            Self::Map(map) => map.hit(size, x, y),
+            Self::Differences(differences) => differences.hit(size, x, y),
+            Self::Counts(counts) => counts.hit(size, x, y),
+            Self::Curves(curves) => curves.hit(size, x, y),
+            Self::Scatter(scatter) => scatter.hit(size, x, y),
         }
     }
 
@@ -199,20 +199,20 @@ impl Figure {
     pub fn outline(&self, size: Size, hit: Hit) -> Option<Rect> {
         let size = size.clamped();
         match self {
-            Self::Stack(own) => own.outline(size, hit.index),
-            Self::Rows(own) => own.outline(size, hit.index),
-            Self::Memory(own) => own.outline(size, hit.index),
-            Self::Ranks(own) => own.outline(size, hit.index),
-            Self::Map(own) => own.outline(size, hit.index, hit.part?),
-            Self::Differences(own) => own.outline(size, hit.index, hit.part?),
-            Self::Counts(own) => own.outline(size, hit.index),
-            Self::Curves(own) => own.outline(size, hit.index),
-            Self::Scatter(own) => own.outline(size, hit.index),
+            Self::Stack(stack) => stack.outline(size, hit.index),
+            Self::Rows(rows) => rows.outline(size, hit.index),
+            Self::Memory(memory) => memory.outline(size, hit.index),
+            Self::Ranks(ranks) => ranks.outline(size, hit.index),
+            Self::Map(map) => map.outline(size, hit.index, hit.part?),
+            Self::Differences(differences) => differences.outline(size, hit.index, hit.part?),
+            Self::Counts(counts) => counts.outline(size, hit.index),
+            Self::Curves(curves) => curves.outline(size, hit.index),
+            Self::Scatter(scatter) => scatter.outline(size, hit.index),
         }
     }
 }
 
-/// Index of the cell at a position, of `count` equal cells from `from` on; `None` outside.
+/// Index of the cell at a position, of `count` equal cells that begin at `from`; `None` outside.
 fn cell(at: f64, from: f64, pitch: f64, count: usize) -> Option<usize> {
     let index = ((at - from) / pitch).floor();
     if !(0.0..count as f64).contains(&index) {

@@ -1,7 +1,7 @@
 //! Conversion between values and fractions of an axis: linear, logarithmic, symmetric logarithmic.
 //!
 //! An [`Axis`] is valid for any input: its bounds are finite, ordered and, on a logarithmic scale, positive.
-//! Differences are taken of halves, so that even the widest range of `f64` does not overflow.
+//! Differences are taken of halves: even the widest range of `f64` does not overflow.
 
 use std::f64::consts::LN_10;
 

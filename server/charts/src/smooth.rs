@@ -50,10 +50,9 @@ fn usable(weight: f64) -> f64 {
 
 /// The debiased exponential moving average of `values` at `x`, `weight` 0 (none) to below 1.
 ///
-/// A value loses the share `1 − weight` of its influence over each `unit` of x, so that dense and sparse lines are
-/// smoothed equally: with `d = weight^(Δx / unit)`, `sᵢ = d·sᵢ₋₁ + (1 − d)·vᵢ` and `nᵢ = d·nᵢ₋₁ + (1 − d)`, the result
-/// is `sᵢ / nᵢ` and begins at the first value. It never leaves the range of the averaged values, so a constant is
-/// exact.
+/// A value loses the share `1 − weight` of its influence over each `unit` of x: dense and sparse lines are smoothed
+/// equally. With `d = weight^(Δx / unit)`, `sᵢ = d·sᵢ₋₁ + (1 − d)·vᵢ` and `nᵢ = d·nᵢ₋₁ + (1 − d)`, the result
+/// `sᵢ / nᵢ` begins at the first value. It never leaves the range of the averaged values, so a constant is exact.
 pub fn smooth(x: &[f64], values: &[f64], weight: f64, unit: f64) -> Vec<f64> {
     let weight = usable(weight);
     if weight == 0.0 {

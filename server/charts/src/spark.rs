@@ -14,9 +14,8 @@ pub struct Spark {
 /// Distance of the line from the cell's edges.
 const PAD: (f64, f64) = (1.0, 3.0);
 
-/// Lays out `values` over `steps` in a cell of `width` × `height` pixels, on a scale of their own. A curve that
-/// changes by less than 5 % is drawn flat, so that noise is not amplified. Lists of unequal length are cut to the
-/// shorter one.
+/// Lays out `values` over `steps` in a cell of `width` × `height` pixels, on a separate scale. A curve that changes by
+/// less than 5 % is drawn flat, so that noise is not amplified. Lists of unequal length are cut to the shorter one.
 pub fn spark(steps: &[i64], values: &[f64], width: f64, height: f64) -> Spark {
     let points: Vec<(f64, f64)> = steps
         .iter()

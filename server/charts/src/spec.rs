@@ -84,7 +84,7 @@ pub struct Stretch {
     pub first: f64,
     /// x of the last such value.
     pub last: f64,
-    /// Text beside the mark of an infinity (`+Inf at 411`); may be empty.
+    /// Text next to the mark of an infinity (`+Inf at 411`); may be empty.
     pub label: String,
 }
 
@@ -103,15 +103,15 @@ pub struct Line {
     pub x: Vec<f64>,
     /// Values of the line, smoothed or not. A non-finite value is a gap.
     pub values: Vec<f64>,
-    /// The recorded values, if they are drawn beside a smoothed line.
+    /// The recorded values, if they are drawn with a smoothed line.
     pub raw: Vec<f64>,
-    /// Lower edge of the envelope, NaN where there is none.
+    /// Lower edge of the envelope, NaN without one.
     pub low: Vec<f64>,
     /// Upper edge of the envelope.
     pub high: Vec<f64>,
     /// Ranges of non-finite values.
     pub stretches: Vec<Stretch>,
-    /// True if every recorded point is included, so that points may be drawn as dots if there is room.
+    /// True if every recorded point is included: points may then be drawn as dots if there is room.
     pub is_raw: bool,
     /// Ranges of values to highlight in red.
     pub beyond: Vec<(f64, f64)>,

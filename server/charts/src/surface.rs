@@ -11,7 +11,7 @@ use crate::profile::pen::Pen;
 use crate::theme::{Rgb, Theme};
 
 /// Maximum number of patches along each axis: smaller ones cannot be distinguished.
-const MOST_PATCHES: usize = 96;
+const MAX_PATCHES: usize = 96;
 /// Height of the greatest loss, as a share of the width of the ground.
 const HEIGHT: f64 = 0.62;
 /// Lift of the path above the surface, so that no patch covers it.
@@ -181,8 +181,8 @@ impl Relief {
                     .flat_map(|row| (right[0]..=right[1]).map(move |column| (row, column)))
                     .map(|(row, column)| height(row, column))
                     .filter(|height| !height.is_finite())
-                    .fold(None, |any: Option<bool>, own| {
-                        Some(any.unwrap_or(false) || own.is_nan())
+                    .fold(None, |any: Option<bool>, height| {
+                        Some(any.unwrap_or(false) || height.is_nan())
                     });
                 let mean = heights.iter().sum::<f64>() / 4.0;
                 let ink = match inside {
@@ -191,10 +191,10 @@ impl Relief {
                 };
                 let mut near = 0.0;
                 let mut seen = [(0.0, 0.0); 4];
-                for (seen, ((row, column), own)) in
+                for (seen, ((row, column), height)) in
                     seen.iter_mut().zip(corners.into_iter().zip(heights))
                 {
-                    let ground = if inside.is_some() { 0.0 } else { own };
+                    let ground = if inside.is_some() { 0.0 } else { height };
                     let (at, own_near) = eye.see((self.columns[column], self.rows[row], ground));
                     *seen = at;
                     near += own_near / 4.0;
@@ -244,9 +244,9 @@ fn band(height: f64, bands: usize) -> usize {
     band.min(last)
 }
 
-/// Indices of the points that are drawn: all of them up to a limit, then every second, third and so on, and the last.
+/// Indices of the points that are drawn: all up to a limit, then every second, third and so on, and the last.
 fn kept(len: usize) -> Vec<usize> {
-    let stride = len.div_ceil(MOST_PATCHES + 1).max(1);
+    let stride = len.div_ceil(MAX_PATCHES + 1).max(1);
     let mut all: Vec<usize> = (0..len).step_by(stride).collect();
     if all.last().is_some_and(|last| last + 1 < len) {
         all.push(len - 1);

@@ -24,16 +24,17 @@ impl Rgb {
 }
 
 impl Rgb {
-    /// This colour and so much of another one, 0 to 1.
+    /// This colour with a share of another one, 0 to 1.
     #[must_use]
     pub fn mixed(self, other: Self, part: f64) -> Self {
-        let mix = |own: u8, other: u8| {
+        let mix = |this: u8, other: u8| {
             #[expect(
                 clippy::cast_possible_truncation,
                 clippy::cast_sign_loss,
                 reason = "between two bytes; NaN becomes 0"
             )]
-            let mixed = (f64::from(own) + (f64::from(other) - f64::from(own)) * part).round() as u8;
+            let mixed =
+                (f64::from(this) + (f64::from(other) - f64::from(this)) * part).round() as u8;
             mixed
         };
         Self(
@@ -84,7 +85,7 @@ pub struct Theme {
     pub inf: Rgb,
     /// Values beyond a limit.
     pub error: Rgb,
-    /// Outliers and what waits.
+    /// Outliers and waiting.
     pub warning: Rgb,
     /// Neutral marks: bars of counts.
     pub edge: Rgb,
@@ -172,7 +173,7 @@ impl Theme {
 
     /// The lighter one of surface and ink: a path of any colour contrasts with it on maps of both themes.
     pub fn halo(&self) -> Rgb {
-        let light = |own: Rgb| u32::from(own.0) + u32::from(own.1) + u32::from(own.2);
+        let light = |colour: Rgb| u32::from(colour.0) + u32::from(colour.1) + u32::from(colour.2);
         if light(self.surface) < light(self.ink) {
             self.ink
         } else {

@@ -1,7 +1,7 @@
 //! Rows of a timeline as pixels, for one `putImageData`: nothing about a single slice crosses from here to the browser.
 //!
-//! Of each row four lines of pixels are painted, one for each quarter of its height, and repeated over its height: a slice
-//! is in all of them, several slices in one cell only in as many as their busy share says.
+//! Four lines of pixels are painted for each row, one for each quarter of its height, and repeated over its height: a
+//! slice is in all of them, several slices in one cell only in the number of lines for their busy share.
 
 use crate::theme::Rgb;
 
@@ -30,18 +30,18 @@ pub struct Ink {
     pub surface_2: Rgb,
     /// Grid lines.
     pub grid: Rgb,
-    /// Hatching of what is not there yet.
+    /// Hatching of missing stretches.
     pub hatch: Rgb,
 }
 
 impl Ink {
     /// Colour of a cell; kinds that do not exist have the last one's.
     pub fn kind(&self, kind: u8, is_faint: bool) -> Rgb {
-        let own = self.kinds[usize::from(kind).min(KINDS - 1)];
+        let colour = self.kinds[usize::from(kind).min(KINDS - 1)];
         if is_faint {
-            mix(own, self.surface, FAINT)
+            mix(colour, self.surface, FAINT)
         } else {
-            own
+            colour
         }
     }
 }
@@ -156,9 +156,9 @@ impl Picture {
         for &(left, right) in &self.row.missing {
             for y in from..to {
                 let line = &mut self.pixels[y * self.width..(y + 1) * self.width];
-                for (x, own) in line.iter_mut().enumerate().take(right).skip(left) {
+                for (x, target) in line.iter_mut().enumerate().take(right).skip(left) {
                     if (x + y) % step < thick {
-                        *own = pixel(ink.hatch);
+                        *target = pixel(ink.hatch);
                     }
                 }
             }
@@ -268,15 +268,15 @@ fn place(x: f64, width: usize) -> usize {
     x.round().clamp(0.0, width as f64) as usize
 }
 
-/// So much of one colour, and of another one for the rest.
+/// A share of one colour, and the rest of another one.
 fn mix(Rgb(r0, g0, b0): Rgb, Rgb(r1, g1, b1): Rgb, share: f64) -> Rgb {
-    let channel = |own: u8, other: u8| {
+    let channel = |one: u8, other: u8| {
         #[expect(
             clippy::cast_possible_truncation,
             clippy::cast_sign_loss,
             reason = "between two bytes"
         )]
-        let mixed = (f64::from(own) * share + f64::from(other) * (1.0 - share)).round() as u8;
+        let mixed = (f64::from(one) * share + f64::from(other) * (1.0 - share)).round() as u8;
         mixed
     };
     Rgb(channel(r0, r1), channel(g0, g1), channel(b0, b1))
@@ -325,7 +325,7 @@ mod tests {
 
     /// One letter a pixel: kinds are `c o y d h i`, background `.`, group `=`, grid `|`, hatching `/`.
     fn letters(picture: &Picture) -> Vec<String> {
-        let letter = |own: &Pixel| match own[0] {
+        let letter = |pixel: &Pixel| match pixel[0] {
             1 => 'c',
             2 => 'o',
             3 => 'y',
@@ -453,7 +453,7 @@ mod tests {
         picture.begin((3, 3), 1.0, &INK, [1.0, 99.0, f64::NAN]);
         assert_eq!(letters(&picture), ["||.", "||.", "||."]);
         assert_eq!(picture.bytes().len(), 36);
-        assert!(picture.bytes().chunks(4).all(|own| own[3] == 255));
+        assert!(picture.bytes().chunks(4).all(|pixel| pixel[3] == 255));
     }
 
     #[test]

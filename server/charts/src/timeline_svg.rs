@@ -39,7 +39,7 @@ pub struct Sheet {
     pub groups: Vec<(String, Vec<SheetLane>)>,
     /// Steps: number, begin and end.
     pub steps: Vec<(i64, i64, i64)>,
-    /// Sentence about what is not in the picture; empty if nothing was left out.
+    /// Sentence about parts that are not in the picture; empty if nothing was left out.
     pub note: String,
 }
 
@@ -193,7 +193,7 @@ impl Pen {
             let mut path = String::new();
             for (cell, _) in cells.iter().filter(|(cell, _)| is_of_kind(cell)) {
                 let (left, width) = self.sides(cell);
-                // Several slices in one cell are as high as their busy share says, in quarters as on the page.
+                // The height of several slices in one cell is their busy share, in quarters as on the page.
                 let quarters = if cell.is_merged {
                     (u32::from(cell.busy) * 4).div_ceil(255).clamp(1, 4)
                 } else {

@@ -43,7 +43,7 @@ fn spec(view: View) -> Spec {
 fn svg(spec: &Spec) -> String {
     let layout = Layout::new(spec);
     let mut text = String::new();
-    // 400 by 280 pixels, in sixteenths of them.
+    // 400 by 280 pixels, in sixteenths of a pixel.
     let backend = SVGBackend::with_string(&mut text, (6_400, 4_480));
     let drawn = distribution::draw(backend, spec, &layout, &Theme::light(), 1.0);
     assert!(drawn.is_ok(), "{drawn:?}");

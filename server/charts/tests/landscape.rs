@@ -115,24 +115,24 @@ fn a_map_has_areas_lines_gaps_and_a_path() {
 #[test]
 fn holes_are_open() {
     // One polygon a level; the way between border and hole is taken twice.
-    let own = Map {
+    let map = Map {
         has_lines: false,
         limit: None,
         gaps: Vec::new(),
         paths: Vec::new(),
         ..map()
     };
-    let text = svg::map(&own, SIZE, &Theme::light());
+    let text = svg::map(&map, SIZE, &Theme::light());
     assert_eq!(text.matches("<polygon").count(), 3, "{text}");
 }
 
 #[test]
 fn names_are_text() {
-    let own = Map {
+    let map = Map {
         names: ["<script>".to_owned(), "&".to_owned()],
         ..map()
     };
-    let text = svg::map(&own, SIZE, &Theme::light());
+    let text = svg::map(&map, SIZE, &Theme::light());
     assert!(!text.contains("<script>") && text.contains("&lt;script&gt;"));
 }
 
@@ -189,13 +189,13 @@ fn large_surfaces_have_as_many_patches_as_can_be_seen() {
     let places: Vec<f64> = (0..1_000).map(|at| f64::from(at) / 999.0).collect();
     let mut heights = vec![0.5; 1_000_000];
     heights[500 * 1_000 + 501] = f64::NAN;
-    let own = Relief {
+    let relief = Relief {
         columns: places.clone(),
         rows: places,
         heights,
         ..relief()
     };
-    let text = svg::relief(&own, SIZE, &Theme::light());
+    let text = svg::relief(&relief, SIZE, &Theme::light());
     assert!(text.matches("<polygon").count() <= 97 * 97);
     let gap = Theme::light().surface.mixed(Theme::light().nan, 0.55);
     let gap = format!("#{:02X}{:02X}{:02X}", gap.0, gap.1, gap.2);
@@ -224,7 +224,7 @@ proptest! {
     ) {
         let states = outline.iter().map(|at| (*at, "s".to_owned())).collect();
         let gaps = outline.windows(2).map(|pair| (pair[0], pair[1], true));
-        let own = Map {
+        let map = Map {
             x, y, is_equal,
             area: vec![outline.clone()],
             above: vec![vec![outline.clone()]],
@@ -234,7 +234,7 @@ proptest! {
             mark: outline.last().copied(),
             ..map()
         };
-        svg::map(&own, size, &Theme::dark());
+        svg::map(&map, size, &Theme::dark());
         let places = vec![x.0, x.1, y.0];
         let tracks = vec![Track { colour: BLUE, points: vec![(x.0, y.0, y.1); 2] }];
         let relief = Relief {

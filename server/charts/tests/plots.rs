@@ -73,7 +73,7 @@ fn curve(colour: Rgb, seed: u32, count: u32, step: f64, end: f64) -> Line {
     line
 }
 
-/// The picture of a card: three runs, one NaN from 412 on, one live.
+/// The picture of a card: three runs, one NaN since 412, one live.
 fn story() -> Spec {
     let mut fp16 = curve(ORANGE, 5, 400, 8.0, 408.0);
     fp16.is_main = true;
@@ -201,7 +201,7 @@ fn infinities_at_the_edges() {
     );
 }
 
-/// A run that stays infinite is visible in any range of it, and on a logarithmic axis beside values that it cannot
+/// A run that stays infinite is visible in any range, and on a logarithmic axis together with values that it cannot
 /// show.
 #[test]
 fn infinities_that_stay() {

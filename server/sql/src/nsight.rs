@@ -1,7 +1,7 @@
-//! Databases of Nsight Systems (`nsys export --type sqlite`), handed on as the events of Kineto: kernels, copies, calls of CUDA
-//! and NVTX ranges have the same names, categories and arguments there.
+//! Databases of Nsight Systems (`nsys export --type sqlite`), handed on as the events of Kineto: kernels, copies, calls
+//! of CUDA and NVTX ranges have the same names, categories and arguments there.
 //!
-//! Tables and columns differ between versions: what a database lacks is left out. Source of tables and columns: *`SQLite`
+//! Tables and columns differ between versions: missing ones are left out. Source of tables and columns: *`SQLite`
 //! Schema Reference* of the Nsight Systems user guide.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -17,11 +17,11 @@ use crate::query::MAX_MEMORY_BYTES;
 
 /// Bytes of events that are handed on at a time.
 const BLOCK_BYTES: usize = 1 << 20;
-/// Longest text of a cell in bytes.
+/// Maximum length of a text of a cell in bytes.
 const MAX_CELL_BYTES: i32 = 16 << 20;
-/// Most bytes of all texts.
+/// Maximum size of all texts together in bytes.
 const MAX_TEXT_BYTES: usize = 256 << 20;
-/// Longest time of reading: a hostile schema may compute columns without end.
+/// Maximum time of reading: a hostile schema may compute columns without end.
 const PATIENCE: Duration = Duration::from_mins(10);
 
 /// `NVTX_EVENTS.eventType`: an instant, a range of a thread, and one that may end on another thread.
@@ -29,7 +29,7 @@ const MARK: i64 = 34;
 const RANGE: i64 = 59;
 const OPEN_RANGE: i64 = 60;
 
-/// Tables with records that no page shows, by what they are.
+/// Tables with records that no page shows, with the kind of these records.
 const UNREAD: [(&str, &str); 6] = [
     ("OSRT_API", "calls of the operating system"),
     ("GPU_METRICS", "metrics of GPUs"),
@@ -46,7 +46,7 @@ type ReadTable = fn(&Report, &mut Events<'_>) -> rusqlite::Result<()>;
 ///
 /// # Errors
 ///
-/// A sentence if the file is no database of Nsight Systems.
+/// A sentence if the file is not a database of Nsight Systems.
 pub fn read(path: &Path, push: &mut dyn FnMut(&[u8])) -> Result<Vec<String>, String> {
     let report = Report::open(path)?;
     let mut events = Events::new(push);
@@ -90,7 +90,7 @@ struct Report {
     is_cut: bool,
 }
 
-/// A row with the columns that were asked for; NULL for those that the table lacks.
+/// A row of the requested columns; NULL for those that the table lacks.
 struct Row<'a>(&'a rusqlite::Row<'a>);
 
 impl Row<'_> {
@@ -119,7 +119,7 @@ impl Report {
             | OpenFlags::SQLITE_OPEN_NO_MUTEX
             | OpenFlags::SQLITE_OPEN_URI;
         let mut connection = Connection::open_with_flags(address(path), flags).map_err(failed)?;
-        // The file may be hostile: its schema is not trusted, and nothing is written beside it.
+        // The file may be hostile: its schema is not trusted, and nothing is written next to it.
         connection
             .execute_batch(&format!(
                 "PRAGMA trusted_schema = OFF; PRAGMA query_only = ON; PRAGMA temp_store = MEMORY;
@@ -165,7 +165,7 @@ impl Report {
         self.has(table) && self.connection.query_row(&sql, [], |_| Ok(())).is_ok()
     }
 
-    /// All rows of a table that is there.
+    /// All rows of a table, if it exists.
     fn rows<const N: usize>(
         &self,
         table: &str,
@@ -351,7 +351,7 @@ impl Report {
     }
 }
 
-/// The address of a file that is only read: without `immutable`, `SQLite` writes files beside some databases.
+/// The address of a file that is only read: without `immutable`, `SQLite` writes files next to some databases.
 fn address(path: &Path) -> String {
     let mut address = "file:".to_owned();
     for byte in path.as_os_str().as_encoded_bytes() {

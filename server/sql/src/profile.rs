@@ -16,7 +16,7 @@ use crate::table::{self, Cell, Keys, Rows};
 pub struct ProfilePart {
     /// Its rank.
     pub rank: u32,
-    /// Its model, shared with whatever holds it.
+    /// Its model, shared with its other owners.
     pub model: Arc<dyn AsRef<Model> + Send + Sync>,
 }
 
@@ -64,7 +64,7 @@ fn length(table: usize, model: &Model) -> usize {
     }
 }
 
-/// The rows of a table, those of each profile after those of the one before.
+/// The rows of a table, those of each profile after those of the previous one.
 struct PartRows {
     /// Position in `TABLES`.
     table: usize,
@@ -106,7 +106,9 @@ impl PartRows {
             let place = |text: &Arc<str>| {
                 u32::try_from(texts.partition_point(|other| other < text)).unwrap_or(u32::MAX)
             };
-            let places = all.iter().map(|own| own.iter().map(place).collect());
+            let places = all
+                .iter()
+                .map(|of_part| of_part.iter().map(place).collect());
             let places = places.collect();
             TextOrder { texts, places }
         })
@@ -194,7 +196,7 @@ impl PartRows {
                     .trace
                     .counters
                     .iter()
-                    .map(|own| own.values.len());
+                    .map(|counter| counter.values.len());
                 lengths
                     .map(|length| {
                         end += length;

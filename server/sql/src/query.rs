@@ -12,12 +12,12 @@ use rusqlite::{Connection, ErrorCode};
 use crate::profile::{self, ProfilePart};
 pub use crate::table::Cell;
 
-/// Longest statement in bytes.
+/// Maximum length of a statement in bytes.
 pub const MAX_SQL_LEN: usize = 64 << 10;
-/// Longest text of a cell in bytes.
+/// Maximum length of a text of a cell in bytes.
 const MAX_CELL_BYTES: i32 = 16 << 20;
-/// Memory of all statements of the process together, in bytes: sorting and grouping take it. `SQLite` has one limit for a
-/// process.
+/// Memory of all statements of the process together, in bytes: sorting and grouping take it. `SQLite` has one limit for
+/// a process.
 pub const MAX_MEMORY_BYTES: u64 = 1 << 30;
 /// Instructions of `SQLite`'s machine between two looks at the clock: some 10 microseconds.
 const LOOK_INSTRUCTIONS: i32 = 1_000;
@@ -25,7 +25,7 @@ const LOOK_INSTRUCTIONS: i32 = 1_000;
 /// Error of a statement.
 #[derive(Debug, thiserror::Error, PartialEq, Eq)]
 pub enum QueryError {
-    /// A statement that `SQLite` does not take, with its own words.
+    /// A statement that `SQLite` rejects, with its message.
     #[error("{message}")]
     Wrong {
         /// The reason.
@@ -33,7 +33,7 @@ pub enum QueryError {
         /// Position in the statement, in bytes.
         offset: Option<usize>,
     },
-    /// Something else than reading, or more than one statement.
+    /// Not a reading statement, or more than one statement.
     #[error("only one statement that reads is allowed: it begins with SELECT, WITH or VALUES")]
     NotReading,
     /// It took too long.
@@ -51,7 +51,7 @@ pub enum QueryError {
 }
 
 impl QueryError {
-    /// The same with the beginning of the wrong part in its message, if `SQLite` tells the place.
+    /// The same with the beginning of the wrong part in its message, if `SQLite` names the place.
     #[must_use]
     pub fn at_place(self, sql: &str) -> Self {
         /// Letters of the part.

@@ -33,13 +33,9 @@ pub(crate) struct Keys<'a> {
     pub(crate) of_rows: Vec<u32>,
 }
 
-/// The rows of a table.
 pub(crate) trait Rows: Send + Sync + 'static {
-    /// Columns in their order.
     fn columns(&self) -> &'static [SqlColumn];
-    /// Number of rows.
     fn len(&self) -> u32;
-    /// A value.
     fn cell(&self, row: u32, column: usize) -> Cell<'_>;
     /// Values of a column, if they are few: rows can then be found and grouped by it.
     fn keys(&self, column: usize) -> Option<Keys<'_>>;
@@ -93,8 +89,8 @@ unsafe impl VTab<'_> for Table {
         Ok((Cow::Owned(declared), table))
     }
 
-    /// Writes its plan as a text: `#` finds rows by number, `=3` takes those of a value of column 3, `+3` and `-3` order
-    /// by it, `^4` reads it.
+    /// Writes its plan as a text: `#` finds rows by number, `=3` takes those of a value of column 3, `+3` and `-3`
+    /// order by it, `^4` reads it.
     fn best_index(&self, info: &mut IndexInfo) -> Result<bool> {
         let count = f64::from(self.rows.len()).max(1.0);
         let equal: Vec<(usize, usize)> = (info.constraints().enumerate())
@@ -139,7 +135,7 @@ unsafe impl VTab<'_> for Table {
             plan.append(&mut order);
             info.set_order_by_consumed(true);
             let used = info.col_used();
-            // The last bit is of all columns from it.
+            // The last bit means its column and all later ones.
             let used = (0..63).filter(|column| used & (1 << column) != 0);
             plan.extend(used.map(|column| format!("^{column}")));
         }
@@ -177,8 +173,8 @@ struct Cursor {
     end: u32,
 }
 
-/// Values of a column in the order of a walk: rows that are read in another order than they are stored cost a miss of the
-/// processor's cache for each value, five times what `SQLite` takes for it.
+/// Values of a column in the order of a walk: rows that are read in another order than they are stored cost a miss of
+/// the processor's cache for each value, five times the time of `SQLite` itself.
 enum ColumnCopy {
     /// One for each row; [`NO_NUMBER`] for NULL.
     Ints(Vec<i64>),
@@ -305,7 +301,7 @@ unsafe impl VTabCursor for Cursor {
     }
 }
 
-/// The rows with a value of a column, of those that are left; all of them if only `SQLite` can compare the two.
+/// The rows with a value of a column, of those that are left; all rows if only `SQLite` can compare the two.
 fn with_value(
     rows: &dyn Rows,
     left: Option<Vec<u32>>,
@@ -334,7 +330,7 @@ fn with_value(
     let is_kept = |row: &u32| {
         keys.of_rows
             .get(*row as usize)
-            .is_some_and(|own| *own as usize == key)
+            .is_some_and(|position| *position as usize == key)
     };
     Some(match left {
         Some(left) => left.into_iter().filter(is_kept).collect(),

@@ -12,7 +12,7 @@ use super::CommandError;
 use super::mistake::Mistake;
 use super::remote::Remote;
 
-/// Interval of looking for the session.
+/// Polling interval while waiting for the session.
 const INTERVAL: Duration = Duration::from_millis(100);
 
 /// The flags of `trainscope attach`.
@@ -35,7 +35,7 @@ pub(super) fn run(flags: &AttachFlags) -> Result<u8, CommandError> {
     let remote = Remote::find(&flags.run, flags.server.as_deref())?;
     let connected = |remote: &Remote| -> Result<bool, Mistake> {
         let session = remote.session()?;
-        Ok(session.is_some_and(|own| !own.state.is_over()))
+        Ok(session.is_some_and(|session| !session.state.is_over()))
     };
     let mut out = anstream::stdout().lock();
     if connected(&remote)? {

@@ -38,7 +38,7 @@ use report::Report;
 
 /// The flags of `trainscope check`.
 #[derive(Args, Clone, Debug, Default)]
-#[expect(clippy::struct_excessive_bools, reason = "each is a flag of its own")]
+#[expect(clippy::struct_excessive_bools, reason = "each is a separate flag")]
 pub(super) struct CheckFlags {
     /// Folders with training runs, or single files of them
     #[arg(value_name = "DIR", required_unless_present_any = ["explain", "list_conditions"])]
@@ -52,7 +52,7 @@ pub(super) struct CheckFlags {
     #[arg(long, value_name = "SEVERITY", value_enum, default_value_t = FailOn::Warning)]
     fail_on: FailOn,
 
-    /// Report only hits that last until this step or later; earlier steps are evaluated all the same
+    /// Report only hits that last until this step or later; earlier steps are still evaluated
     #[arg(long, value_name = "N", allow_negative_numbers = true)]
     since_step: Option<i64>,
 
@@ -211,7 +211,7 @@ pub(super) fn run(flags: &CheckFlags) -> Result<u8, CommandError> {
         OutputFormat::Text => {
             render::text::write(&report, options, out)?;
             let hit = report.hit_of_stop();
-            match report.live.as_ref().and_then(|own| own.sentence(hit)) {
+            match report.live.as_ref().and_then(|live| live.sentence(hit)) {
                 Some(sentence) => writeln!(out, "{sentence}"),
                 None => Ok(()),
             }
@@ -281,12 +281,12 @@ fn check(flags: &CheckFlags) -> Result<Report, CommandError> {
         }
         hint(flags, dir)?;
         for mut run in std::mem::take(&mut found.runs) {
-            let own = watchpoints_of(&name_in_file(flags, dir, &run.name));
+            let watchpoints = watchpoints_of(&name_in_file(flags, dir, &run.name));
             run.title = title(dir, &run.name);
             if flags.dirs.len() > 1 {
                 run.name.clone_from(&run.title);
             }
-            runs.push((run, own));
+            runs.push((run, watchpoints));
         }
         report.unreadable.append(&mut found.unreadable);
         report.special.append(&mut found.special);
@@ -312,11 +312,13 @@ fn check(flags: &CheckFlags) -> Result<Report, CommandError> {
     Ok(report)
 }
 
-/// Name of a run in the watchpoints file, if that is where pages write it: below the base directory.
+/// Name of a run in the watchpoints file: relative to the base directory, if the file is where pages write it.
 fn name_in_file(flags: &CheckFlags, dir: &Path, name: &str) -> String {
     let below_base = || {
         let folder = flags.watchpoints.as_ref()?.canonicalize().ok()?;
-        let folder = folder.parent().filter(|own| own.ends_with(".trainscope"))?;
+        let folder = folder
+            .parent()
+            .filter(|folder| folder.ends_with(".trainscope"))?;
         let dir = dir.canonicalize().ok()?;
         let below = dir.strip_prefix(folder.parent()?).ok()?;
         let parts = below.iter().map(|part| part.to_string_lossy().into_owned());
@@ -328,12 +330,11 @@ fn name_in_file(flags: &CheckFlags, dir: &Path, name: &str) -> String {
     below_base().unwrap_or_else(|| name.to_owned())
 }
 
-/// Number of cores.
 pub(super) fn cores() -> usize {
     std::thread::available_parallelism().map_or(1, usize::from)
 }
 
-/// Walks a folder on a number of threads.
+/// Walks a folder on `threads` threads.
 pub(super) fn look(dir: &Path, threads: usize) -> Result<Contents, Mistake> {
     find::find(dir, threads).map_err(|error| match error.kind() {
         ErrorKind::NotFound => Mistake::missing_dir(dir, "trainscope check"),
@@ -348,7 +349,7 @@ pub(super) fn note_special(found: &Contents) {
     let mut out = anstream::stderr().lock();
     for (path, what) in &found.special {
         let path = words::name(path, None);
-        // Without a standard error the message has no reader.
+        // The message is lost if standard error is closed.
         drop(writeln!(
             out,
             "{QUIET}note: {path} is {what} and was not read{QUIET:#}"
@@ -356,7 +357,7 @@ pub(super) fn note_special(found: &Contents) {
     }
 }
 
-/// Maximum number of files of profilers that are named in a folder without runs.
+/// Maximum number of profiler files that the error about a folder without runs names.
 const MAX_UNREAD: usize = 5;
 
 /// Error for a folder without runs, with its other contents.
@@ -403,15 +404,15 @@ pub(super) fn nothing_in(dir: &Path, found: &Contents) -> Mistake {
 
 /// Hint for a watchpoints file in the folder, which is used only on request.
 fn hint(flags: &CheckFlags, dir: &Path) -> io::Result<()> {
-    let own = dir.join(".trainscope").join("watchpoints.toml");
-    if flags.watchpoints.is_some() || flags.quiet || !own.is_file() {
+    let file = dir.join(".trainscope").join("watchpoints.toml");
+    if flags.watchpoints.is_some() || flags.quiet || !file.is_file() {
         return Ok(());
     }
-    let own = words::path(&own);
+    let file = words::path(&file);
     let mut out = anstream::stderr().lock();
     writeln!(
         out,
-        "{QUIET}note: the recommended watchpoints are used; for those of the page: --watchpoints {own}{QUIET:#}"
+        "{QUIET}note: the recommended watchpoints are used; for those of the page: --watchpoints {file}{QUIET:#}"
     )
 }
 

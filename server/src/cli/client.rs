@@ -12,7 +12,6 @@ use trainscope_api::status::Status;
 const PATIENCE: Duration = Duration::from_secs(3);
 const ANSWER_LIMIT_BYTES: u64 = 1 << 20;
 
-/// Kind of answer.
 #[derive(Clone, Debug)]
 pub(super) enum Answer {
     /// A trainscope with its status.

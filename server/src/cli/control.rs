@@ -70,7 +70,7 @@ enum Order {
     },
     /// End the training
     Stop,
-    /// Count the limit of the pause anew
+    /// Restart the time limit of the pause
     Extend {
         /// Seconds from now
         #[arg(value_name = "S", default_value_t = EXTEND_SECS)]
@@ -138,7 +138,7 @@ pub(super) fn run(flags: &ControlFlags) -> Result<u8, CommandError> {
             Ok(session) => session,
             Err(RequestError::Refused(_, body)) if is_conflict(&body) => {
                 let conflict: Option<CommandConflict> = serde_json::from_slice(&body).ok();
-                let message = conflict.map_or_else(String::new, |own| own.message);
+                let message = conflict.map_or_else(String::new, |conflict| conflict.message);
                 let mistake = Mistake::new(1, message)
                     .at(remote.address.clone())
                     .attempt(format!("trainscope control {} status", flags.run));
@@ -166,7 +166,6 @@ fn is_conflict(body: &[u8]) -> bool {
     serde_json::from_slice::<CommandConflict>(body).is_ok()
 }
 
-/// The state as a sentence.
 pub(super) fn sentence(session: &Session) -> String {
     let step = words::count(session.step.max(0).unsigned_abs());
     let place = match session.place.as_deref() {
@@ -179,7 +178,7 @@ pub(super) fn sentence(session: &Session) -> String {
         session
             .ranks
             .iter()
-            .filter(|own| own.state == state)
+            .filter(|rank| rank.state == state)
             .count()
     };
     match session.state {
@@ -230,7 +229,7 @@ pub(super) fn sentence(session: &Session) -> String {
 
 fn write(out: &mut impl Write, session: &Session, with_ranks: bool) -> io::Result<()> {
     writeln!(out, "{}: {}", session.name, sentence(session))?;
-    // Those of an earlier pause say nothing of a training that runs.
+    // Hits of an earlier pause do not concern a training that runs.
     let hits = match session.state {
         SessionState::Running | SessionState::Stepping => &[],
         _ => session.hits.as_slice(),

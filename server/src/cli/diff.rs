@@ -162,7 +162,6 @@ pub(super) fn run(flags: &DiffFlags) -> Result<u8, CommandError> {
     })
 }
 
-/// Result of a comparison.
 pub(super) struct DiffResult {
     pub(super) outcome: AgainstBase,
     pub(super) settings: Vec<Setting>,
@@ -173,14 +172,15 @@ pub(super) struct DiffResult {
 /// Compares two runs; the first is the base.
 pub(super) fn compare(a: &Reading, b: &Reading, options: Options) -> Result<DiffResult, Mistake> {
     let began = Instant::now();
-    let row = |own: &Reading| {
-        settings_of(&own.index, own.base_dirs(), &own.run).map_err(|error| own.unread(&error))
+    let row = |reading: &Reading| {
+        settings_of(&reading.index, reading.base_dirs(), &reading.run)
+            .map_err(|error| reading.unread(&error))
     };
     let rows = [row(a)?, row(b)?];
-    let sides = [(a, &rows[0]), (b, &rows[1])].map(|(own, row)| Side {
-        index: &own.index,
-        run: &own.run,
-        title: &own.title,
+    let sides = [(a, &rows[0]), (b, &rows[1])].map(|(reading, row)| Side {
+        index: &reading.index,
+        run: &reading.run,
+        title: &reading.title,
         row,
     });
     let effort = Effort {
@@ -220,8 +220,7 @@ fn nothing_in_common(runs: [&Reading; 2], outcome: &AgainstBase) -> Mistake {
     mistake.attempt("two runs of one model")
 }
 
-/// Writes to anything.
+/// Destination of the output.
 type Out<'a> = &'a mut dyn Write;
 
-/// Results of writing.
 type WriteResult = io::Result<()>;

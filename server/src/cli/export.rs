@@ -192,7 +192,7 @@ enum ExportFormat {
 }
 
 impl ExportKind {
-    /// `true` for what the traces of profilers say.
+    /// `true` for kinds that come from the traces of profilers.
     const fn is_of_profiles(self) -> bool {
         matches!(
             self,
@@ -310,7 +310,7 @@ fn wrong_format(flags: &ExportFlags) -> Mistake {
     let (kind, format) = (typed(&flags.kind), typed(&flags.format));
     let formats = ExportFormat::value_variants().iter();
     let allowed: Vec<String> = formats
-        .filter(|own| flags.kind.allows(**own))
+        .filter(|format| flags.kind.allows(**format))
         .map(typed)
         .collect();
     Mistake::new(2, format!("{kind} cannot be exported as {format}"))

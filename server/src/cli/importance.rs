@@ -132,18 +132,18 @@ pub(super) fn run(flags: &ImportanceFlags) -> Result<u8, CommandError> {
 }
 
 fn write_text(answer: &ImportanceAnswer, out: &mut dyn Write) -> io::Result<()> {
-    let own = &answer.importance;
+    let importance = &answer.importance;
     for (index, sentence) in answer.sentences.iter().enumerate() {
         // Names in it come from files.
         let line = words::name(&sentence.en, None);
-        let style = match own.trust {
+        let style = match importance.trust {
             _ if index == 0 => Style::new(),
             Some(Trust::Poor) => WARNING,
             _ => QUIET,
         };
         writeln!(out, "{style}{line}{style:#}")?;
     }
-    if own.measure.is_none() {
+    if importance.measure.is_none() {
         return Ok(());
     }
     writeln!(out)?;
@@ -153,12 +153,12 @@ fn write_text(answer: &ImportanceAnswer, out: &mut dyn Write) -> io::Result<()> 
         Column::left(""),
         Column::left("BEST RUNS"),
     ]);
-    let most = own
+    let most = importance
         .bars
         .iter()
         .filter_map(|bar| bar.value)
-        .fold(0.0, |most: f64, own| most.max(own.abs()));
-    let (main, aside): (Vec<&Bar>, Vec<&Bar>) = own
+        .fold(0.0, |most: f64, value| most.max(value.abs()));
+    let (main, aside): (Vec<&Bar>, Vec<&Bar>) = importance
         .bars
         .iter()
         .filter(|bar| bar.value.is_some())
@@ -170,17 +170,17 @@ fn write_text(answer: &ImportanceAnswer, out: &mut dyn Write) -> io::Result<()> 
         let value = bar.value.unwrap_or_default();
         let deviation = bar
             .deviation
-            .map(|own| format!(" ±{own:.2}"))
+            .map(|deviation| format!(" ±{deviation:.2}"))
             .unwrap_or_default();
         let mut names = vec![words::name(&bar.name, None)];
-        names.extend(bar.same_as.iter().map(|own| words::name(own, None)));
-        let best = bar.best.map(|own| {
+        names.extend(bar.same_as.iter().map(|name| words::name(name, None)));
+        let best = bar.best.map(|best| {
             format!(
                 "{} to {} ({} of {})",
-                short(own.from),
-                short(own.to),
-                own.runs,
-                own.of
+                short(best.from),
+                short(best.to),
+                best.runs,
+                best.of
             )
         });
         #[expect(
@@ -201,8 +201,8 @@ fn write_text(answer: &ImportanceAnswer, out: &mut dyn Write) -> io::Result<()> 
         ]);
     }
     table.write(out)?;
-    if let Some(pair) = own.pairs.first().filter(|pair| pair.value >= 0.01) {
-        let names = pair.names.each_ref().map(|own| words::name(own, None));
+    if let Some(pair) = importance.pairs.first().filter(|pair| pair.value >= 0.01) {
+        let names = pair.names.each_ref().map(|name| words::name(name, None));
         writeln!(
             out,
             "\ntogether: {} and {} explain {} % more",
@@ -211,7 +211,7 @@ fn write_text(answer: &ImportanceAnswer, out: &mut dyn Write) -> io::Result<()> 
             percent(pair.value)
         )?;
     }
-    write_reasons(own, out)
+    write_reasons(importance, out)
 }
 
 fn percent(share: f64) -> String {
@@ -230,8 +230,8 @@ fn write_reasons(answer: &Importance, out: &mut dyn Write) -> io::Result<()> {
     let mut is_first = true;
     for reason in reasons {
         let (text, _) = texts::reason_words(reason);
-        let own = answer.bars.iter().filter(|bar| bar.reason == Some(reason));
-        let names: Vec<String> = own.map(|bar| words::name(&bar.name, None)).collect();
+        let bars = answer.bars.iter().filter(|bar| bar.reason == Some(reason));
+        let names: Vec<String> = bars.map(|bar| words::name(&bar.name, None)).collect();
         if names.is_empty() {
             continue;
         }

@@ -14,7 +14,6 @@ use crate::settings::SettingsError;
 /// An error that the user can correct.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Mistake {
-    /// Exit status.
     pub(super) status: u8,
     what: String,
     places: Vec<String>,

@@ -93,7 +93,7 @@ fn input() -> Result<String, Mistake> {
     read.map_err(|error| Mistake::new(2, format!("the statement cannot be read: {error}")).at("-"))
 }
 
-/// The error of a statement, with what helps.
+/// The error of a statement, with its remedy.
 fn mistake(error: &QueryError) -> Mistake {
     let mistake = Mistake::new(2, error.to_string());
     match error {
@@ -116,7 +116,7 @@ fn write_tables(out: &mut dyn Write) -> io::Result<()> {
     Ok(())
 }
 
-/// Writes rows as they come.
+/// Writes rows as they arrive.
 struct RowWriter<'a> {
     out: Output<'a>,
     names: Vec<String>,

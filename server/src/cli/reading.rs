@@ -120,15 +120,15 @@ impl Reading {
         Ok(tags)
     }
 
-    /// Judgement of the run, by the watchpoints of its folder if there are some.
+    /// Judgement of the run, by the watchpoints of its folder if there are any.
     pub(super) fn judged(&self) -> JudgedRun {
         // The watchpoints file is in the base directory, which is the folder of the run or one above it.
         let file = self
             .dir
             .ancestors()
             .map(|folder| (folder, folder.join(".trainscope/watchpoints.toml")));
-        let own = file.into_iter().find(|(_, file)| file.is_file());
-        let (watchpoints, path) = match own {
+        let found = file.into_iter().find(|(_, file)| file.is_file());
+        let (watchpoints, path) = match found {
             Some((folder, path)) => {
                 let mut file = WatchpointFile::new(folder);
                 file.look();
@@ -160,13 +160,13 @@ impl Reading {
     }
 }
 
-/// The run in a folder: its own, or the only one below it. A single file is a run of its own.
+/// The run of a folder, or else the only run below it. A single file is a run.
 fn only_run(dir: &Path) -> Result<RunFiles, Mistake> {
     let mut found = look(dir, cores())?;
     note_special(&found);
     let count = found.runs.len();
-    if let Some(own) = found.runs.iter().position(|run| run.name == ".") {
-        return Ok(found.runs.swap_remove(own));
+    if let Some(at) = found.runs.iter().position(|run| run.name == ".") {
+        return Ok(found.runs.swap_remove(at));
     }
     match found.runs.pop() {
         Some(run) if count == 1 => Ok(run),

@@ -1,4 +1,4 @@
-//! Requests of commands to a running server: the one that serves a run, or the one of a URL.
+//! Requests of commands to a running server: the server of a run, or of a URL.
 
 use std::path::Path;
 use std::time::Duration;
@@ -19,7 +19,7 @@ const PATIENCE: Duration = Duration::from_secs(10);
 /// Largest answer: a list of many runs.
 const ANSWER_LIMIT_BYTES: u64 = 256 << 20;
 
-/// A server, and a run of it.
+/// A server and one of its runs.
 pub(super) struct Remote {
     pub(super) address: String,
     token: Option<String>,
@@ -28,7 +28,6 @@ pub(super) struct Remote {
     agent: ureq::Agent,
 }
 
-/// Error of a request.
 pub(super) enum RequestError {
     /// The server has answered with an error, and this body.
     Refused(Option<ApiError>, Vec<u8>),
@@ -119,18 +118,21 @@ impl Remote {
     fn has_run(&self) -> Result<bool, Mistake> {
         let is_served = self.get::<RunList>(paths::RUNS);
         let list = is_served.map_err(|error| error.into_mistake(&self.address))?;
-        if list.runs.iter().any(|own| own.id == self.run) {
+        if list.runs.iter().any(|run| run.id == self.run) {
             return Ok(true);
         }
-        Ok(self.sessions()?.iter().any(|own| own.name == self.run))
+        Ok(self
+            .sessions()?
+            .iter()
+            .any(|session| session.name == self.run))
     }
 
-    /// Names of the trainings that wait at a server of this user; none if it does not answer.
+    /// Names of the trainings that wait at a server of this user; empty if it does not answer.
     pub(super) fn waiting_at(server: &ServerState) -> Vec<String> {
         let remote = Self::new(&server.address(), server.token(), "");
         let sessions = remote.sessions().unwrap_or_default().into_iter();
-        let waits = |own: &Session| own.state == SessionState::Waiting;
-        sessions.filter(waits).map(|own| own.name).collect()
+        let waits = |session: &Session| session.state == SessionState::Waiting;
+        sessions.filter(waits).map(|session| session.name).collect()
     }
 
     fn sessions(&self) -> Result<Vec<Session>, Mistake> {
@@ -143,7 +145,7 @@ impl Remote {
     /// The session of the run: the newest that is connected, or else the newest.
     pub(super) fn session(&self) -> Result<Option<Session>, Mistake> {
         let mut all = self.sessions()?.into_iter();
-        Ok(all.find(|own| own.name == self.run))
+        Ok(all.find(|session| session.name == self.run))
     }
 
     pub(super) fn get<T: DeserializeOwned>(&self, path: &str) -> Result<T, RequestError> {

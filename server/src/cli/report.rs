@@ -83,7 +83,6 @@ pub(super) enum Language {
     Zh,
 }
 
-/// Content of the page.
 struct Contents {
     /// Path as typed on the command line.
     title: String,
@@ -120,7 +119,6 @@ struct ProfileContent {
     faults: Vec<String>,
 }
 
-/// A scalar.
 struct Curve {
     tag: String,
     rank: u32,
@@ -202,10 +200,10 @@ fn profile(reading: &Reading) -> Option<ProfileContent> {
     let loaded = Profiles::new(&reading.index)
         .ranks(&reading.run, None)
         .ok()?;
-    let own = loaded.first()?;
+    let newest = loaded.first()?;
     let all = StepRange::default();
-    let summary = judged(&reading.index, own, &loaded, all, MAX_STRETCHES);
-    let models: Vec<_> = loaded.iter().map(|own| own.rank_model()).collect();
+    let summary = judged(&reading.index, newest, &loaded, all, MAX_STRETCHES);
+    let models: Vec<_> = loaded.iter().map(|profile| profile.rank_model()).collect();
     let cluster = if models.len() > 1 {
         ranks::ranks(&models).ranks
     } else {
@@ -214,7 +212,7 @@ fn profile(reading: &Reading) -> Option<ProfileContent> {
     Some(ProfileContent {
         summary,
         ranks: cluster,
-        faults: own.faults(),
+        faults: newest.faults(),
     })
 }
 
@@ -309,10 +307,10 @@ fn landscapes(reading: &Reading) -> Result<Vec<(String, Sentences, String)>, Mis
             ..RecordsQuery::default()
         };
         let last = landscape::last(reading, &query)?;
-        let own = last.and_then(|at| Drawable::new(&at.body, COLOURS[0].0));
-        if let Some(own) = own {
-            let svg = own.svg(LANDSCAPE, &theme());
-            let sentence = own.conclusion.sentence;
+        let drawable = last.and_then(|at| Drawable::new(&at.body, COLOURS[0].0));
+        if let Some(drawable) = drawable {
+            let svg = drawable.svg(LANDSCAPE, &theme());
+            let sentence = drawable.conclusion.sentence;
             found.push((tag.tag, [sentence.en, sentence.zh], svg));
         }
     }
@@ -379,10 +377,10 @@ fn lineage(reading: &Reading, info: Option<&Run>) -> Result<Vec<(String, String)
             ..Default::default()
         };
         let read = reading.index.each_record(Kind::Lineage, &query, |at| {
-            if let trainscope_format::Body::Lineage(own) = &at.body
-                && !matches!(**own, trainscope_format::Lineage::Dataset(_))
+            if let trainscope_format::Body::Lineage(record) = &at.body
+                && !matches!(**record, trainscope_format::Lineage::Dataset(_))
             {
-                all.extend(super::export::records::lineage(own));
+                all.extend(super::export::records::lineage(record));
             }
         });
         read.map_err(|error| reading.unread(&error))?;

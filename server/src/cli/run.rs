@@ -1,7 +1,7 @@
-//! `trainscope run`: runs a training, records it without a change of it, and says at its end what was found.
+//! `trainscope run`: runs a training, records it without changing it, and reports the findings at its end.
 //!
-//! The command gets the terminal, the streams and the signals of this process. Its Python loads `sitecustomize.py`, which
-//! waits for a framework; the package `trainscope` of that Python records.
+//! The command gets the terminal, the streams and the signals of this process. Its Python loads `sitecustomize.py`,
+//! which waits for a framework; the package `trainscope` of that Python records.
 
 use std::borrow::Cow;
 use std::ffi::{OsStr, OsString};
@@ -72,7 +72,7 @@ enum AtHit {
     Stop,
 }
 
-/// Runs the command. Its exit status is that of the command, as a shell gives it.
+/// Runs the command and returns its exit status, as a shell would.
 pub(super) fn run(flags: &RunFlags) -> Result<u8, CommandError> {
     if let (Some(launcher), Some(out)) = (&flags.ended, &flags.out) {
         ending::say(&Launcher::of(launcher), out, None);
@@ -101,7 +101,7 @@ pub(super) fn run(flags: &RunFlags) -> Result<u8, CommandError> {
     Ok(ended.status())
 }
 
-/// The command with the variables that record it.
+/// The command with the environment variables for its recording.
 fn child(flags: &RunFlags, folder: &Folder, launcher: &Launcher) -> Command {
     let mut words = flags.command.iter();
     let mut child = Command::new(words.next().map_or(OsStr::new(""), OsString::as_os_str));
@@ -128,7 +128,7 @@ fn child(flags: &RunFlags, folder: &Folder, launcher: &Launcher) -> Command {
     child
 }
 
-/// Starts the page of the folder with the run. The training goes on without it, too.
+/// Opens the page of the folder with the run. The training runs even if that fails.
 fn open_page(folder: &Path) {
     let started = std::env::current_exe().and_then(|program| {
         Command::new(program)
@@ -145,12 +145,12 @@ fn open_page(folder: &Path) {
     }
 }
 
-/// Says something about the recording, not about the training.
+/// Prints a message about the recording, not about the training.
 fn note(text: &str) {
     say(|out| writeln!(out, "{WARNING}trainscope:{WARNING:#} {text}"));
 }
 
-/// Writes to standard error; without one the text has no reader.
+/// Writes to standard error. The text is lost if it is closed.
 fn say(write: impl FnOnce(&mut dyn Write) -> io::Result<()>) {
     let mut out = io::BufWriter::new(anstream::stderr().lock());
     drop(write(&mut out).and_then(|()| out.flush()));

@@ -22,7 +22,7 @@ use crate::ingest::{IngestSettings, Ingester};
 use crate::notebook::Notebooks;
 use crate::table::{self, Filter, Group, RunTable, UnknownColumn, group};
 
-/// Columns of a table in a terminal unless others are wanted; more do not fit.
+/// Default number of columns in a terminal; more do not fit.
 const GLANCE: usize = 12;
 /// Polling interval of the reading progress.
 const PAUSE: Duration = Duration::from_millis(2);
@@ -159,7 +159,7 @@ impl Folders {
         Ok(filter.rows(&self.table))
     }
 
-    /// Key of a column in any case; a bare name may also be that of a result.
+    /// Key of a column by its name in any letter case; a bare name may also be that of a result.
     pub(super) fn key(&self, name: &str, flag: &str) -> Result<String, Mistake> {
         self.table.key(name).map_err(|error| unknown(error, flag))
     }
@@ -183,7 +183,7 @@ fn unknown(error: UnknownColumn, flag: &str) -> Mistake {
         .attempt(error.similar.unwrap_or(attempt))
 }
 
-/// Prints a line for people. A closed stderr is no reason to fail.
+/// Prints a line for people. Errors of stderr are ignored.
 fn tell(line: &str) {
     drop(writeln!(anstream::stderr(), "{line}"));
 }
@@ -200,7 +200,7 @@ pub(super) fn run(flags: &TableFlags) -> Result<u8, CommandError> {
         let column = folders.columns(&[folders.key(name, "--sort")?])?;
         let values = column
             .iter()
-            .flat_map(|own| own.values(folders.table.rows.len()));
+            .flat_map(|column| column.values(folders.table.rows.len()));
         order.push((values.collect::<Vec<CellValue>>(), is_reverse));
     }
     rows.sort_by(|a, b| {
@@ -253,14 +253,14 @@ fn part(flags: &TableFlags, folders: &Folders, rows: Vec<usize>) -> Result<Part,
             .into_iter()
             .filter(|key| group(key) == Group::Result)
             .collect();
-        let own = table
+        let groups = table
             .groups(&rows, &by, &results)
             .map_err(|error| unread(&error))?;
         return Ok(Part {
-            rows: (0..own.names.len()).collect(),
-            all: own.names.len(),
-            names: own.names,
-            columns: own.columns,
+            rows: (0..groups.names.len()).collect(),
+            all: groups.names.len(),
+            names: groups.names,
+            columns: groups.columns,
             hidden: 0,
             unit: "groups",
         });
@@ -284,7 +284,7 @@ fn part(flags: &TableFlags, folders: &Folders, rows: Vec<usize>) -> Result<Part,
         columns.push(("front".to_owned(), Arc::new(fronts)));
     }
     Ok(Part {
-        names: table.rows.iter().map(|own| own.run.to_string()).collect(),
+        names: table.rows.iter().map(|row| row.run.to_string()).collect(),
         rows,
         all: table.rows.len(),
         columns,
@@ -306,11 +306,11 @@ fn columns(flags: &TableFlags, folders: &Folders) -> Result<Vec<String>, Mistake
     for name in &flags.columns {
         if name.contains('*') {
             let pattern = name.to_lowercase();
-            let own = table
+            let matching = table
                 .keys
                 .iter()
                 .filter(|key| filter::like(&key.to_lowercase(), &pattern));
-            keys.extend(own.cloned());
+            keys.extend(matching.cloned());
         } else {
             keys.push(folders.key(name, "--columns")?);
         }
@@ -322,14 +322,14 @@ fn columns(flags: &TableFlags, folders: &Folders) -> Result<Vec<String>, Mistake
 
 /// Numbers before texts; NaN and then runs without a value last in both directions.
 fn compare(a: &CellValue, b: &CellValue, is_reverse: bool) -> Ordering {
-    let place = |own: &CellValue| match own {
+    let place = |value: &CellValue| match value {
         CellValue::Number(number) if number.is_nan() => 3,
         CellValue::Number(_) => 0,
         CellValue::Truth(_) => 1,
         CellValue::Text(_) => 2,
         CellValue::Missing => 4,
     };
-    let last = |own: &CellValue| place(own) > 2;
+    let last = |value: &CellValue| place(value) > 2;
     let order = match (a, b) {
         _ if last(a) || last(b) || place(a) != place(b) => return place(a).cmp(&place(b)),
         (CellValue::Number(a), CellValue::Number(b)) => a.total_cmp(b),

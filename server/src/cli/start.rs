@@ -39,7 +39,7 @@ use port::Port;
 const CANNOT_BIND: u8 = 3;
 /// Grace period for open requests at shutdown.
 const LAST_REQUESTS: Duration = Duration::from_secs(3);
-/// Timeout for the server's own answer at start.
+/// Timeout for the first answer of the server.
 const FIRST_ANSWER: Duration = Duration::from_secs(10);
 
 /// Runs until Ctrl-C, or with `--background` until the page answers.
@@ -82,7 +82,8 @@ pub(super) fn run(flags: StartFlags) -> Result<u8, CommandError> {
     result
 }
 
-/// The token, and its file: beyond loopback, and where other people have accounts, who reach loopback too.
+/// The token with its file. It is needed beyond loopback, and on machines with accounts of other people, who reach
+/// loopback too.
 fn token(settings: &Settings, dirs: &UserDirs) -> Result<Option<(Token, PathBuf)>, Mistake> {
     let path = match &settings.token_file {
         Some(path) => std::path::absolute(path).unwrap_or_else(|_| path.clone()),
@@ -156,16 +157,17 @@ async fn serve(
             alarms.see(judged, session.as_deref());
         }
     };
-    let judgements =
-        Judgements::start(&settings.base_dirs, &index, &ingester, on_judged).map_err(cannot)?;
-    // It is set once.
-    drop(judged_by.set(judgements.clone()));
-    tokio::spawn(sessions.clone().watch());
     let profiles = Profiles::new(&index);
     let profiles = match settings.profile_cache {
         0 => profiles,
         max_bytes => profiles.with_columns(ColumnCache::open(&settings.cache_dir, max_bytes)),
     };
+    let judgements =
+        Judgements::start(&settings.base_dirs, &index, &ingester, &profiles, on_judged)
+            .map_err(cannot)?;
+    // It is set once.
+    drop(judged_by.set(judgements.clone()));
+    tokio::spawn(sessions.clone().watch());
     let site = Site::new(Parts {
         index: index.clone(),
         graphs: Graphs::new(&index, &judgements, &profiles),
@@ -230,7 +232,7 @@ async fn serve(
     Ok(0)
 }
 
-/// Requests the server's own status, which it answers once everything is in place.
+/// Requests the status of this server, which answers once everything is in place.
 async fn answers(state: &ServerState) -> bool {
     let state = state.clone();
     let asked = tokio::task::spawn_blocking(move || {
@@ -316,7 +318,7 @@ impl Marks {
         }))
     }
 
-    /// Writes them. A failing state file is a warning, a failing port file an error.
+    /// Writes the files. A failure is a warning for the state file, and an error for the port file.
     fn set(&self) -> Result<(), Mistake> {
         self.0.set.store(true, Ordering::Release);
         if let Err(error) = StateDir::of_user()

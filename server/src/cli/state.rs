@@ -1,6 +1,6 @@
 //! Servers started by this user: one file per port in the runtime folder.
 //!
-//! A file is only a hint: the server's own answer decides, because process ids are reused.
+//! A file is only a hint: the answer of the server decides, because process ids are reused.
 
 use std::fs;
 use std::io::{self, ErrorKind, Write as _};
@@ -48,7 +48,7 @@ impl ServerState {
         match client::ask(&self.address(), token.as_deref().map(str::trim)) {
             Answer::Status(status) if self.is_this(&status) => Presence::Answers(status),
             Answer::TokenWanted | Answer::Silence if process_lives(self.pid) => Presence::Silent,
-            // Another program on the port means that it no longer listens.
+            // Another program on the port means that the server no longer listens.
             Answer::Status(_) | Answer::Stranger | Answer::TokenWanted | Answer::Silence => {
                 Presence::Gone
             }

@@ -80,7 +80,7 @@ pub(super) fn run(flags: &StopFlags) -> Result<u8, CommandError> {
                 }
                 out.flush()?;
             }
-            // The others are stopped all the same.
+            // The others are still stopped.
             Err(mistake) => failed = Some(mistake),
         }
     }
@@ -130,7 +130,7 @@ fn stop(dir: &StateDir, state: &ServerState, presence: &Presence) -> Result<(), 
         kill_process(pid, Signal::TERM)
     });
     match sent {
-        // It has ended by itself in the meantime.
+        // The server has ended in the meantime.
         Err(rustix::io::Errno::SRCH) => return Ok(()),
         Err(error) => {
             return Err(runs_on(format!(

@@ -15,7 +15,6 @@ use super::words;
 /// Space between columns.
 const GAP: usize = 2;
 
-/// A column of a table.
 #[derive(Clone)]
 pub(super) struct Column {
     head: Cow<'static, str>,
@@ -69,13 +68,13 @@ pub(super) fn styled(style: Style, text: impl Into<String>) -> Cell {
     Cell(text.into(), style)
 }
 
-/// Maximum length of a text in columns of a terminal: a name in a file may have any.
+/// Maximum length of a text in columns of a terminal: names in files have no limit.
 const MAX_CELL_LEN: usize = 1_000;
 
 /// A table whose rows are added one after the other.
 pub(super) struct Table {
     columns: Vec<Column>,
-    /// Each has as many cells as there are columns.
+    /// Each row has a cell for every column.
     rows: Vec<Vec<Cell>>,
     indent: usize,
     shrinks: Option<(usize, usize)>,
@@ -110,7 +109,7 @@ impl Table {
         Self { most, ..self }
     }
 
-    /// Adds a row; cells that are missing are empty.
+    /// Adds a row; missing cells are empty.
     pub(super) fn row(&mut self, cells: impl Into<Vec<Cell>>) {
         let mut cells = cells.into();
         cells.resize_with(self.columns.len(), || "".into());
@@ -119,8 +118,8 @@ impl Table {
 
     /// Writes the heads and all rows, without spaces at the ends of lines.
     pub(super) fn write(mut self, out: &mut (impl Write + ?Sized)) -> io::Result<()> {
-        /// Least width of the column that shrinks.
-        const LEAST: usize = 20;
+        /// Minimum width of the column that shrinks.
+        const MIN_WIDTH: usize = 20;
         for Cell(text, _) in self.rows.iter_mut().flatten() {
             if text.len() > MAX_CELL_LEN {
                 *text = words::name(text, Some(MAX_CELL_LEN));
@@ -135,7 +134,7 @@ impl Table {
             let shown = widths.iter().filter(|width| **width > 0);
             let all = shown.fold(self.indent, |all, width| all + width + GAP) - GAP;
             let left = widths[at].saturating_sub(all.saturating_sub(most));
-            widths[at] = left.max(LEAST).min(widths[at]);
+            widths[at] = left.max(MIN_WIDTH).min(widths[at]);
             for row in &mut self.rows {
                 row[at].0 = words::name(&row[at].0, Some(widths[at]));
             }
@@ -145,7 +144,7 @@ impl Table {
             let before = before.fold(self.indent, |all, width| all + width + GAP);
             for row in &mut self.rows {
                 row[last].0 =
-                    words::beginning(&row[last].0, most.saturating_sub(before).max(LEAST));
+                    words::beginning(&row[last].0, most.saturating_sub(before).max(MIN_WIDTH));
             }
         }
         if self.columns.iter().any(|column| !column.head.is_empty()) {
@@ -174,7 +173,7 @@ impl Table {
                 continue;
             }
             let before = spaces + if column.is_right { free } else { 0 };
-            // A width of a format has 16 bits, and names may be longer.
+            // Widths in format strings are limited to 16 bits, and names may be longer.
             write!(out, "{}{style}{text}{style:#}", " ".repeat(before))?;
             spaces = GAP + if column.is_right { 0 } else { free };
         }

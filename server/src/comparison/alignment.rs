@@ -10,7 +10,6 @@ use super::recorded::RunNames;
 /// Rule that pairs the points of two runs.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Alignment {
-    /// Equal steps.
     Step,
     /// Steps times a factor of each run.
     Scaled([f64; 2]),
@@ -34,7 +33,7 @@ impl Alignment {
         let by_step = |en: String, zh: String| (Self::Step, Some(Words { en, zh }));
         match align {
             Align::Step => (Self::Step, None),
-            Align::Time => match recorded.map(|own| own.started_secs) {
+            Align::Time => match recorded.map(|names| names.started_secs) {
                 [Some(a), Some(b)] => (Self::Time([a, b]), None),
                 _ => by_step(
                     "compared by step: a run has no times".to_owned(),
@@ -59,12 +58,12 @@ impl Alignment {
 
     /// Pairs of steps of the base and of the other run.
     pub(super) fn pairs(&self, base: &Points<'_>, other: &Points<'_>) -> Vec<(i64, i64)> {
-        let scaled = |own: &Points<'_>, scale: f64| -> Vec<(i64, f64)> {
-            let steps = own.steps.iter();
+        let scaled = |points: &Points<'_>, scale: f64| -> Vec<(i64, f64)> {
+            let steps = points.steps.iter();
             steps.map(|step| (*step, *step as f64 * scale)).collect()
         };
-        let timed = |own: &Points<'_>, started: f64| -> Vec<(i64, f64)> {
-            let times = own.steps.iter().zip(own.wall_times_secs);
+        let timed = |points: &Points<'_>, started: f64| -> Vec<(i64, f64)> {
+            let times = points.steps.iter().zip(points.wall_times_secs);
             times.map(|(step, time)| (*step, time - started)).collect()
         };
         match self {

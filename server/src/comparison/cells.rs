@@ -3,20 +3,18 @@
 use parking_lot::Mutex;
 use rustc_hash::FxHashMap;
 
-/// Most differences in memory, 32 bytes each; above it, all are forgotten.
+/// Maximum number of differences in memory, 32 bytes each; above it, all are dropped.
 const MAX_CELLS: usize = 2_000_000;
 
-/// A difference at a step, as it is kept.
+/// A stored difference at a step.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Cell {
-    /// A relative difference.
     Difference {
         value: f64,
         by_statistics: bool,
         /// True if the elements are equal to the bit.
         is_same: bool,
     },
-    /// The shapes differ.
     OtherShape,
     /// It cannot be read; the reason is a [`Fault`].
     Fault,

@@ -12,10 +12,10 @@ use crate::table::{Group, Row, configuration_files, group, is_path};
 
 /// Unchanged lines around a changed one.
 const CONTEXT_LINES: usize = 3;
-/// Most lines of a file in one answer.
+/// Maximum number of lines of a file in one answer.
 const MAX_LINES: usize = 2_000;
 
-/// Settings of all runs: those that differ first, of these the places on disks last, else by group and key.
+/// Settings of all runs: differing ones first, with paths last among them, then by group and key.
 pub(crate) fn settings(rows: &[&Row]) -> Vec<Setting> {
     let keys = rows.iter().flat_map(|row| row.cells.keys());
     let keys: BTreeSet<&String> = keys.collect();
@@ -24,13 +24,19 @@ pub(crate) fn settings(rows: &[&Row]) -> Vec<Setting> {
         .filter_map(|key| setting(rows, key))
         .collect();
     all.sort_by(|a, b| {
-        let order = |own: &Setting| (!own.differs, own.differs && own.is_path, own.group);
+        let order = |setting: &Setting| {
+            (
+                !setting.differs,
+                setting.differs && setting.is_path,
+                setting.group,
+            )
+        };
         order(a).cmp(&order(b)).then_with(|| a.key.cmp(&b.key))
     });
     all
 }
 
-/// A setting; `None` for scalars, facts and notes, which are no settings.
+/// A setting; `None` for the columns of scalars, facts and notes.
 fn setting(rows: &[&Row], key: &str) -> Option<Setting> {
     let is_scalar = key.starts_with("metric:");
     let group = match group(key) {
@@ -42,8 +48,8 @@ fn setting(rows: &[&Row], key: &str) -> Option<Setting> {
     };
     let values: Vec<CellValue> = rows.iter().map(|row| row.value(key)).collect();
     let first = values.first()?;
-    let differs = values.iter().any(|own| !own.agrees(first));
-    let is_place = |own: &CellValue| matches!(own, CellValue::Text(text) if is_path(text));
+    let differs = values.iter().any(|value| !value.agrees(first));
+    let is_place = |value: &CellValue| matches!(value, CellValue::Text(text) if is_path(text));
     Some(Setting {
         group,
         differs,
@@ -53,8 +59,8 @@ fn setting(rows: &[&Row], key: &str) -> Option<Setting> {
     })
 }
 
-fn value(own: CellValue) -> Option<HparamValue> {
-    match own {
+fn value(value: CellValue) -> Option<HparamValue> {
+    match value {
         CellValue::Missing => None,
         CellValue::Number(number) => Some(HparamValue::Number(number)),
         CellValue::Text(text) => Some(HparamValue::Text(text)),
@@ -72,25 +78,25 @@ pub(crate) fn files(
         return Vec::new();
     };
     let theirs = configuration_files(other);
-    let own = configuration_files(base).into_iter();
-    own.filter_map(|(path, text)| {
+    let ours = configuration_files(base).into_iter();
+    ours.filter_map(|(path, text)| {
         let (_, their_text) = theirs.iter().find(|(known, _)| *known == path)?;
         Some(file(path, run, [&text, their_text]))
     })
     .collect()
 }
 
-/// Settings of the base and of another run that differ and have several lines, as if each was a file.
+/// Settings of the base and of another run that differ and have several lines, each as a file.
 pub(crate) fn long_settings(base: &Row, other: &Row) -> Vec<ConfigurationFile> {
     let keys = base
         .cells
         .keys()
-        .filter(|key| setting(&[base, other], key).is_some_and(|own| own.differs));
+        .filter(|key| setting(&[base, other], key).is_some_and(|setting| setting.differs));
     let pairs = keys.filter_map(|key| match (base.value(key), other.value(key)) {
-        (CellValue::Text(own), CellValue::Text(their))
-            if own.contains('\n') || their.contains('\n') =>
+        (CellValue::Text(our), CellValue::Text(their))
+            if our.contains('\n') || their.contains('\n') =>
         {
-            Some(file(key.clone(), &other.run, [&own, &their]))
+            Some(file(key.clone(), &other.run, [&our, &their]))
         }
         _ => None,
     });
@@ -137,7 +143,8 @@ mod tests {
     #[test]
     fn lines_say_their_file() {
         let lines = changed_lines("a: 1\nb: 2\nc: 3\n", "a: 1\nb: 4\nc: 3\n");
-        let told: Vec<(LineSide, &str)> = lines.iter().map(|own| (own.side, &*own.text)).collect();
+        let told: Vec<(LineSide, &str)> =
+            lines.iter().map(|line| (line.side, &*line.text)).collect();
         assert_eq!(
             told,
             [
@@ -168,11 +175,11 @@ mod tests {
             row("be kind\nand long\n", "adam"),
         );
         let files = long_settings(&base, &other);
-        let own: Vec<(&str, usize)> = files
+        let found: Vec<(&str, usize)> = files
             .iter()
-            .map(|own| (&*own.path, own.lines.len()))
+            .map(|file| (&*file.path, file.lines.len()))
             .collect();
-        assert_eq!(own, [("prompt", 3)]);
+        assert_eq!(found, [("prompt", 3)]);
         assert!(long_settings(&base, &base).is_empty());
     }
 }

@@ -20,7 +20,7 @@ use crate::tensors::summary::stats;
 
 type Contents = Arc<FxHashMap<String, (Content, Arc<str>)>>;
 
-/// Reads tensors of two runs; keeps the list of one step of each open.
+/// Reads tensors of two runs. The list of one step of each run stays open.
 pub(super) struct ElementReader<'a> {
     pair: &'a Pair<'a>,
     known: &'a Cells,
@@ -47,7 +47,7 @@ impl<'a> ElementReader<'a> {
         }
     }
 
-    /// The kept difference, if there is one.
+    /// The stored difference, if any.
     pub(super) fn kept(&self, tensor: &TensorPair<'_>, steps: (i64, i64)) -> Option<Cell> {
         self.known.get(self.key(tensor, steps))
     }
@@ -191,7 +191,7 @@ fn fault(place: &Arc<str>, unread: TensorReadError) -> Fault {
     }
 }
 
-/// Element by element, block by block.
+/// Compares two tensors element by element, in blocks.
 fn difference(
     (a, file_a): (&ReadableTensor, &Arc<str>),
     (b, file_b): (&ReadableTensor, &Arc<str>),
@@ -200,7 +200,7 @@ fn difference(
         return Ok(Cell::OtherShape);
     }
     let whole = Slice::whole(&a.shape);
-    let mut own = ElementDifference::default();
+    let mut difference = ElementDifference::default();
     if a.is_alike(b) || (a.dtype.size_bytes() == b.dtype.size_bytes() && a.has_order_of(b)) {
         let (mut blocks_a, mut blocks_b) = (a.blocks(&whole), b.blocks(&whole));
         loop {
@@ -209,18 +209,18 @@ fn difference(
             let (Some((_, x)), Some((_, y))) = (next_a, next_b) else {
                 break;
             };
-            own.add((a.dtype, x), (b.dtype, y));
+            difference.add((a.dtype, x), (b.dtype, y));
         }
     } else {
         // Elements of other sizes or in another order do not come in equal blocks.
         let x = a.read(&whole).map_err(|unread| fault(file_a, unread))?;
         let y = b.read(&whole).map_err(|unread| fault(file_b, unread))?;
-        own.add((a.dtype, &x.0), (b.dtype, &y.0));
+        difference.add((a.dtype, &x.0), (b.dtype, &y.0));
     }
     Ok(Cell::Difference {
-        value: own.value(),
+        value: difference.value(),
         by_statistics: false,
-        is_same: own.is_same(),
+        is_same: difference.is_same(),
     })
 }
 

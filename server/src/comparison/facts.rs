@@ -50,8 +50,8 @@ fn courses<'a>(
     at: usize,
     tensor: &TensorPair<'_>,
 ) -> impl Iterator<Item = &'a Course> + use<'a> {
-    let own = state.walk.courses.get(at).map(|own| &own.0);
-    own.into_iter().chain(state.statistics.of(tensor))
+    let by_elements = state.walk.courses.get(at).map(|course| &course.0);
+    by_elements.into_iter().chain(state.statistics.of(tensor))
 }
 
 /// The answer from the tensors that were read.
@@ -85,28 +85,31 @@ pub(super) fn answer(
         }
     }
     let mut scalars = Vec::new();
-    for (key, own) in state.scalars.all() {
-        is_same &= !own.course.differs;
+    for (key, course) in state.scalars.all() {
+        is_same &= !course.course.differs;
         let make = |stair: &Stair| Candidate {
             key: (stair.step, Position::of_scalar(), &key.1, key.0),
             parting: parting(&key.1, key.0, None, stair),
         };
-        let first = own.course.parting(options.tolerance);
+        let first = course.course.parting(options.tolerance);
         found.extend(first.map(make));
-        if let Some(stair) = own.course.largest_within(options.tolerance) {
+        if let Some(stair) = course.course.largest_within(options.tolerance) {
             keep_larger(&mut largest, make(stair));
         }
-        scalars.push(scalar(key, own, options.tolerance));
+        scalars.push(scalar(key, course, options.tolerance));
     }
-    scalars.sort_by_key(|own: &ScalarDifference| (own.parts.is_none(), own.parts));
+    scalars.sort_by_key(|scalar: &ScalarDifference| (scalar.parts.is_none(), scalar.parts));
     found.sort_by(|a, b| a.key.cmp(&b.key));
-    let partings: Vec<Parting> = found.into_iter().map(|own| own.parting).collect();
+    let partings: Vec<Parting> = found
+        .into_iter()
+        .map(|candidate| candidate.parting)
+        .collect();
     let steps = steps(pair, state);
     let [only_base, only_other] = only(pair.recorded);
     let mut answer = AgainstBase {
         run: pair.sides[1].run.to_owned(),
         total_partings: partings.len() as u64,
-        largest_within: largest.map(|own| own.parting),
+        largest_within: largest.map(|candidate| candidate.parting),
         tensors: pair.tensors.len() as u64,
         scalars_total: scalars.len() as u64,
         other_shapes,
@@ -129,7 +132,7 @@ pub(super) fn answer(
         ..AgainstBase::default()
     };
     let mut facts = facts(pair, state, options, known, &answer, is_same, display);
-    if answer.partings.first().map(|own| own.step) == answer.first_step {
+    if answer.partings.first().map(|parting| parting.step) == answer.first_step {
         let (beyond, has_noise) = beyond_noise(pair, state, options.tolerance);
         facts.later = match &beyond {
             Some(beyond) => Later::Beyond(first_of(beyond, display)),
@@ -139,71 +142,71 @@ pub(super) fn answer(
         answer.beyond = beyond;
     }
     answer.outcome = outcome(&facts);
-    let words = |own: trainscope_analysis::text::Sentence| Words {
-        en: own.en,
-        zh: own.zh,
+    let words = |sentence: trainscope_analysis::text::Sentence| Words {
+        en: sentence.en,
+        zh: sentence.zh,
     };
     answer.sentence = words(facts.sentence());
     answer.detail = words(facts.detail());
     answer
 }
 
-fn keep_larger<'a>(largest: &mut Option<Candidate<'a>>, own: Candidate<'a>) {
+fn keep_larger<'a>(largest: &mut Option<Candidate<'a>>, candidate: Candidate<'a>) {
     let is_larger = largest
         .as_ref()
-        .is_none_or(|known| is_worse(own.parting.difference, known.parting.difference));
+        .is_none_or(|known| is_worse(candidate.parting.difference, known.parting.difference));
     if is_larger {
-        *largest = Some(own);
+        *largest = Some(candidate);
     }
 }
 
-fn scalar(key: &Key, own: &ScalarCourse, tolerance: f64) -> ScalarDifference {
+fn scalar(key: &Key, course: &ScalarCourse, tolerance: f64) -> ScalarDifference {
     ScalarDifference {
         tag: key.1.to_string(),
         rank: key.0,
-        parts: own.course.parting(tolerance).map(|stair| stair.step),
-        points: own.course.compared,
-        last_step: own.last.map(|last| last.0),
-        base_last: own.last.map(|last| last.1),
-        other_last: own.last.map(|last| last.2),
+        parts: course.course.parting(tolerance).map(|stair| stair.step),
+        points: course.course.compared,
+        last_step: course.last.map(|last| last.0),
+        base_last: course.last.map(|last| last.1),
+        other_last: course.last.map(|last| last.2),
     }
 }
 
 /// Steps of the base, of the other run, and compared ones.
 fn steps(pair: &Pair<'_>, state: &State) -> [Steps; 3] {
     let mut all = [(); 3].map(|()| Steps::default());
-    for (at, own) in all.iter_mut().enumerate() {
-        own.add(&state.scalars.steps[at].all);
-        own.add(&state.statistics.steps[at].all);
+    for (at, merged) in all.iter_mut().enumerate() {
+        merged.add(&state.scalars.steps[at].all);
+        merged.add(&state.statistics.steps[at].all);
     }
     let mut shared = BTreeSet::new();
     for tensor in &pair.tensors {
         if shared.insert((tensor.elements.as_ptr(), tensor.elements.len())) {
-            let steps: Vec<i64> = tensor.elements.iter().map(|own| own.0).collect();
+            let steps: Vec<i64> = tensor.elements.iter().map(|aligned| aligned.0).collect();
             all[2].add(&steps);
         }
     }
-    for (at, own) in all.iter_mut().enumerate().take(2) {
+    for (at, merged) in all.iter_mut().enumerate().take(2) {
         let files = pair.recorded[at].files.as_ref();
         for rank in files.iter().flat_map(|files| files.run.ranks.values()) {
             let since = if at == 0 { pair.since } else { i64::MIN };
-            let steps: Vec<i64> = rank.steps.range(since..).map(|own| *own.0).collect();
-            own.add(&steps);
+            let steps: Vec<i64> = rank.steps.range(since..).map(|entry| *entry.0).collect();
+            merged.add(&steps);
         }
     }
     all
 }
 
 /// Number of steps that are not compared.
-fn lacking(own: &Steps, compared: &Steps) -> u64 {
+fn lacking(steps: &Steps, compared: &Steps) -> u64 {
     let is_lacking = |step: &&i64| compared.all.binary_search(step).is_err();
-    own.all.iter().filter(is_lacking).count() as u64
+    steps.all.iter().filter(is_lacking).count() as u64
 }
 
 /// Names in one run only.
 fn only(recorded: [&RunNames; 2]) -> [Names; 2] {
-    let tensors = recorded.map(|own| names(own.tensors.keys()));
-    let scalars = recorded.map(|own| names(own.scalars.keys()));
+    let tensors = recorded.map(|run| names(run.tensors.keys()));
+    let scalars = recorded.map(|run| names(run.scalars.keys()));
     let lack = |all: &[BTreeSet<Arc<str>>; 2], at: usize| -> Vec<String> {
         let lacking = all[at].difference(&all[1 - at]);
         lacking.map(ToString::to_string).collect()
@@ -223,10 +226,10 @@ fn names<'a>(keys: impl Iterator<Item = &'a Key>) -> BTreeSet<Arc<str>> {
 }
 
 fn faults(pair: &Pair<'_>, state: &State) -> Vec<CompareFault> {
-    let told = state.walk.faults.iter().map(|own| CompareFault {
-        place: own.place.clone(),
-        offset: own.offset,
-        reason: own.reason.clone(),
+    let told = state.walk.faults.iter().map(|fault| CompareFault {
+        place: fault.place.clone(),
+        offset: fault.offset,
+        reason: fault.reason.clone(),
     });
     let cut = (0..2).filter(|at| pair.recorded[*at].is_cut);
     let cut = cut.map(|at| CompareFault {
@@ -237,20 +240,20 @@ fn faults(pair: &Pair<'_>, state: &State) -> Vec<CompareFault> {
     told.chain(cut).collect()
 }
 
-/// First difference beyond the noise of runs that differ from the start, in what was equal before if there is such; and
-/// whether there is noise to tell.
+/// First difference beyond the noise of runs that differ from the start, at equal steps in a series that was equal
+/// before; and true if the noise is known.
 fn beyond_noise(pair: &Pair<'_>, state: &State, tolerance: f64) -> (Option<Parting>, bool) {
     let tensors = pair.tensors.iter().enumerate();
     let tensors = tensors.flat_map(|(at, tensor)| {
         let key = (tensor.position, tensor.name, tensor.rank);
         courses(state, at, tensor).map(move |course| (course, key, Some(tensor.role)))
     });
-    let scalars = state.scalars.all().map(|(key, own)| {
+    let scalars = state.scalars.all().map(|(key, scalar)| {
         let key = (Position::of_scalar(), &key.1, key.0);
-        (&own.course, key, None)
+        (&scalar.course, key, None)
     });
     let all: Vec<_> = tensors.chain(scalars).collect();
-    let Some(level) = noise::level(all.iter().map(|own| own.0)) else {
+    let Some(level) = noise::level(all.iter().map(|course| course.0)) else {
         return (None, false);
     };
     let found = all.iter().filter_map(|(course, key, role)| {
@@ -259,17 +262,18 @@ fn beyond_noise(pair: &Pair<'_>, state: &State, tolerance: f64) -> (Option<Parti
         Some((order, parting(key.1, key.2, *role, &onset.stair)))
     });
     let first = found.min_by(|a, b| a.0.cmp(&b.0));
-    (first.map(|own| own.1), true)
+    (first.map(|candidate| candidate.1), true)
 }
 
-/// The first value of a scalar that is not finite in one run only, of the loss if there is one: which run, value, step, name.
+/// The first scalar value that is not finite in one run only, preferably of the loss: index of that run, value, step
+/// and name.
 fn not_finite(
     state: &State,
     display: &dyn Fn(&str) -> String,
 ) -> Option<(usize, f64, i64, String)> {
-    let all = state.scalars.all().filter_map(|(key, own)| {
+    let all = state.scalars.all().filter_map(|(key, scalar)| {
         let odd = |stair: &&Stair| !stair.difference.is_finite();
-        let stair = own.course.stairs.iter().find(odd)?;
+        let stair = scalar.course.stairs.iter().find(odd)?;
         let (base, other) = stair.values?;
         let (run, value) = if base.is_finite() {
             (1, other)
@@ -279,21 +283,21 @@ fn not_finite(
         Some((&key.1, (run, value, stair.step)))
     });
     let all: Vec<_> = all.collect();
-    let loss = headline::loss(all.iter().map(|own| &**own.0));
+    let loss = headline::loss(all.iter().map(|scalar| &**scalar.0));
     let first = all
         .iter()
-        .min_by_key(|own| (Some(&**own.0) != loss, own.1.2))?;
+        .min_by_key(|scalar| (Some(&**scalar.0) != loss, scalar.1.2))?;
     let (name, (run, value, step)) = *first;
     Some((run, value, step, display(name)))
 }
 
-fn first_of(own: &Parting, display: &dyn Fn(&str) -> String) -> First {
+fn first_of(parting: &Parting, display: &dyn Fn(&str) -> String) -> First {
     First {
-        step: own.step,
-        name: display(&own.name),
-        role: own.role,
-        difference: own.difference,
-        by_statistics: own.by_statistics,
+        step: parting.step,
+        name: display(&parting.name),
+        role: parting.role,
+        difference: parting.difference,
+        by_statistics: parting.by_statistics,
         has_other_shape: false,
     }
 }
@@ -309,11 +313,14 @@ fn facts(
     display: &dyn Fn(&str) -> String,
 ) -> Facts {
     let first = answer.partings.first();
-    let tags = answer.partings.iter().filter(|own| own.role.is_none());
-    let loss = headline::loss(tags.clone().map(|own| &*own.name));
+    let tags = answer
+        .partings
+        .iter()
+        .filter(|parting| parting.role.is_none());
+    let loss = headline::loss(tags.clone().map(|parting| &*parting.name));
     let scalar = tags
         .clone()
-        .find(|own| Some(&*own.name) == loss)
+        .find(|parting| Some(&*parting.name) == loss)
         .or(tags.clone().next());
     let side = |names: &Names| {
         let example = names.tensors.first().or(names.scalars.first());
@@ -324,42 +331,45 @@ fn facts(
         runs: pair.sides.map(|side| display(side.title)),
         tolerance: options.tolerance,
         elsewhere: first.and_then(|first| elsewhere(pair, known, &answer.partings, first)),
-        scalar: scalar.and_then(|own| {
+        scalar: scalar.and_then(|parting| {
             Some((
-                display(&own.name),
-                own.step,
-                own.base_value?,
-                own.other_value?,
+                display(&parting.name),
+                parting.step,
+                parting.base_value?,
+                parting.other_value?,
             ))
         }),
-        first: first.map(|own| First {
-            has_other_shape: own.difference.is_infinite() && has_other_shape(pair, known, own),
-            ..first_of(own, display)
+        first: first.map(|parting| First {
+            has_other_shape: parting.difference.is_infinite()
+                && has_other_shape(pair, known, parting),
+            ..first_of(parting, display)
         }),
         not_finite: not_finite(state, display),
         later: Later::Unknown,
         largest: answer
             .largest_within
             .as_ref()
-            .map(|own| (own.difference, own.step, display(&own.name))),
+            .map(|parting| (parting.difference, parting.step, display(&parting.name))),
         is_same,
         tensors: answer.tensors,
-        tensors_part: answer.partings.iter().any(|own| own.role.is_some()),
+        tensors_part: answer.partings.iter().any(|parting| parting.role.is_some()),
         other_shapes: answer.other_shapes,
         scalars: answer.scalars_total,
         common_steps: answer.common_steps,
         steps: answer.first_step.zip(answer.last_step),
         only: [side(&answer.only_base), side(&answer.only_other)],
-        is_growing: pair.recorded.iter().any(|own| own.is_growing),
+        is_growing: pair.recorded.iter().any(|names| names.is_growing),
         read_until: is_reading.then_some(state.walk.read_until),
         settings: settings(pair),
     }
 }
 
-/// Number of settings that differ, places on disks apart, and of all.
+/// Number of differing settings without paths, and number of all.
 fn settings(pair: &Pair<'_>) -> (u64, u64) {
     let all = super::settings(&pair.sides.map(|side| side.row));
-    let differ = all.iter().filter(|own| own.differs && !own.is_path);
+    let differ = all
+        .iter()
+        .filter(|setting| setting.differs && !setting.is_path);
     (differ.count() as u64, all.len() as u64)
 }
 
@@ -373,13 +383,13 @@ fn cells_at<'a>(
     pair.tensors.iter().filter_map(move |tensor| {
         let at = tensor
             .elements
-            .binary_search_by_key(&step, |own| own.0)
+            .binary_search_by_key(&step, |aligned| aligned.0)
             .ok()?;
         Some((tensor, reader.kept(tensor, tensor.elements[at])?))
     })
 }
 
-/// The worst difference in other tensors at the step of the first parting, if there is any.
+/// The worst difference in other tensors at the step of the first parting, if any.
 fn elsewhere(pair: &Pair<'_>, known: &Cells, partings: &[Parting], first: &Parting) -> Option<f64> {
     first.role?;
     let others = cells_at(pair, known, first.step)
@@ -389,9 +399,9 @@ fn elsewhere(pair: &Pair<'_>, known: &Cells, partings: &[Parting], first: &Parti
         Cell::OtherShape | Cell::Fault => None,
     });
     let parted = partings.iter().skip(1);
-    let parted = parted.filter(|own| own.role.is_some() && own.step == first.step);
-    let sizes = sizes.chain(parted.map(|own| own.difference));
-    let worst = sizes.reduce(|worst, own| if is_worse(own, worst) { own } else { worst });
+    let parted = parted.filter(|parting| parting.role.is_some() && parting.step == first.step);
+    let sizes = sizes.chain(parted.map(|parting| parting.difference));
+    let worst = sizes.reduce(|worst, size| if is_worse(size, worst) { size } else { worst });
     worst.filter(|worst| is_worse(*worst, 0.0))
 }
 

@@ -8,7 +8,7 @@ use trainscope_api::findings::Counts;
 use crate::judging::JudgedRun;
 use crate::queries::findings::title;
 
-/// Compares the hits of two judged runs by title, severity, tensor and rank; of several alike, the first with the first.
+/// Compares the hits of two judged runs by title, severity, tensor and rank; several alike are matched in order.
 pub(crate) fn findings(base: Option<&JudgedRun>, other: Option<&JudgedRun>) -> FindingsDifference {
     let (Some(base), Some(other)) = (base, other) else {
         return FindingsDifference::default();
@@ -44,14 +44,14 @@ pub(crate) fn findings(base: Option<&JudgedRun>, other: Option<&JudgedRun>) -> F
         }
     }
     let mut rows: Vec<FindingDifference> = rows.into_values().collect();
-    let class = |own: &FindingDifference| match (own.base_step, own.other_step) {
+    let class = |row: &FindingDifference| match (row.base_step, row.other_step) {
         (Some(_), None) => 0,
         (None, _) => 1,
         (Some(_), Some(_)) => 2,
     };
-    let first = |own: &FindingDifference| own.base_step.into_iter().chain(own.other_step).min();
+    let first = |row: &FindingDifference| row.base_step.into_iter().chain(row.other_step).min();
     rows.sort_by(|a, b| {
-        let order = |own: &FindingDifference| (class(own) == 2, first(own));
+        let order = |row: &FindingDifference| (class(row) == 2, first(row));
         order(a)
             .cmp(&order(b))
             .then_with(|| b.severity.cmp(&a.severity))

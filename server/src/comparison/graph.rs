@@ -13,9 +13,9 @@ use super::Side;
 use crate::queries::error::Failure;
 use crate::queries::graph::whole;
 
-/// Most types of nodes in one answer, of each graph.
+/// Maximum number of node types in one answer, per graph.
 const MAX_TYPES: usize = 20;
-/// Largest graphs that are compared: larger ones take seconds.
+/// Maximum number of nodes of a compared graph: larger ones take seconds.
 const MAX_NODES: usize = 200_000;
 
 /// Places of the nodes of a graph, found by names of tensors.
@@ -29,7 +29,7 @@ impl Flow {
         let tree = Tree::new(graph);
         let of_node = order::flow(graph);
         let mut places = FxHashMap::default();
-        // Items are in the order of the tree: a scope before its nodes, whose least place is its own.
+        // Items are in tree order, a scope before its nodes. The place of a scope is the minimum of those of its nodes.
         for (at, item) in tree.items.iter().enumerate().rev() {
             let place = match item.what {
                 What::Node(node) => of_node.get(node).copied(),
@@ -76,11 +76,11 @@ pub(super) fn facts(base: Side<'_>, other: Side<'_>) -> Result<Option<GraphFacts
     } = strip::strip(&a, &b);
     only_base.truncate(MAX_TYPES);
     only_other.truncate(MAX_TYPES);
-    let cells = cells.into_iter().map(|own| GraphCell {
-        same: own.same,
-        changed: own.changed,
-        only_base: own.only_base,
-        only_other: own.only_other,
+    let cells = cells.into_iter().map(|cell| GraphCell {
+        same: cell.same,
+        changed: cell.changed,
+        only_base: cell.only_base,
+        only_other: cell.only_other,
     });
     Ok(Some(GraphFacts {
         nodes: [a.nodes.len() as u64, b.nodes.len() as u64],

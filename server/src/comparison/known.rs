@@ -1,5 +1,5 @@
-//! Results that are kept: names of runs, differences of tensors by the fingerprint of their files, and the state of
-//! comparisons that are looked at.
+//! Cached results: names of runs, differences of tensors by the fingerprint of their files, and the state of viewed
+//! comparisons.
 
 use std::hash::Hasher as _;
 use std::sync::Arc;
@@ -17,14 +17,14 @@ use super::walk::Walk;
 use super::{Side, graph};
 use crate::queries::error::Failure;
 
-/// Most comparisons in memory: a page with eight runs has seven.
+/// Maximum number of comparisons in memory: a page with eight runs has seven.
 const MAX_STATES: usize = 32;
-/// Most runs whose names are in memory.
+/// Maximum number of runs whose names are in memory.
 const MAX_RECORDED: usize = 32;
-/// Most comparisons of graphs in memory.
+/// Maximum number of comparisons of graphs in memory.
 const MAX_GRAPHS: usize = 64;
 
-/// Kept results. Cloning is cheap.
+/// Cached results of comparisons. Cloning is cheap.
 #[derive(Clone, Default)]
 pub struct Comparisons(Arc<Results>);
 
@@ -45,7 +45,7 @@ pub(super) struct State {
     pub(super) walk: Walk,
 }
 
-/// The entry of a list with the last used one first.
+/// The value of a key, which becomes the first entry: the list is in the order of last use.
 fn take<T: Clone>(all: &mut Vec<(u64, T)>, key: u64) -> Option<T> {
     let at = all.iter().position(|(known, _)| *known == key)?;
     let found = all.remove(at);
@@ -66,7 +66,7 @@ fn hash(parts: impl std::hash::Hash) -> u64 {
     hasher.finish()
 }
 
-/// Fingerprint of the files of a run: their sizes as read, and those of tensors.
+/// Fingerprint of the files of a run: their sizes as read, and the files of tensors.
 fn stamp(side: Side<'_>) -> u64 {
     let info = side.index.runs().runs;
     let info = info.into_iter().find(|run| run.id == side.run);

@@ -61,7 +61,7 @@ fn role_name(role: Option<Role>) -> String {
         .unwrap_or_default()
 }
 
-/// The map of a query. Tensors are read until the effort is over; unread cells say so.
+/// The map of a query. Tensors are read until the effort is used up; the remaining cells are marked as unread.
 pub(crate) fn map(
     known: &Comparisons,
     base: Side<'_>,
@@ -70,8 +70,8 @@ pub(crate) fn map(
     options: Options,
     effort: &Effort,
 ) -> Result<DifferenceMap, Failure> {
-    let [own, theirs] = [known.recorded(base)?, known.recorded(other)?];
-    let pair = Pair::new([base, other], [&own, &theirs], options)?;
+    let [ours, theirs] = [known.recorded(base)?, known.recorded(other)?];
+    let pair = Pair::new([base, other], [&ours, &theirs], options)?;
     let state = known.state(&pair);
     let state = state.lock();
     let mut rows = rows(&pair, query.rank);
@@ -116,9 +116,9 @@ pub(crate) fn map(
         .collect();
     answer.columns = columns
         .iter()
-        .map(|own| MapColumn {
-            first: own.first,
-            last: own.last,
+        .map(|column| MapColumn {
+            first: column.first,
+            last: column.last,
         })
         .collect();
     Ok(answer)
@@ -140,12 +140,12 @@ fn rows<'a>(pair: &'a Pair<'a>, rank: u32) -> Vec<Row<'a>> {
 
 /// First step that parts, among those that the summary has read.
 fn first_step(pair: &Pair<'_>, state: &State, tolerance: f64) -> Option<i64> {
-    let tensors = state.walk.courses.iter().map(|own| &own.0);
+    let tensors = state.walk.courses.iter().map(|course| &course.0);
     let statistics = pair
         .tensors
         .iter()
         .filter_map(|tensor| state.statistics.of(tensor));
-    let scalars = state.scalars.all().map(|(_, own)| &own.course);
+    let scalars = state.scalars.all().map(|(_, scalar)| &scalar.course);
     let all = tensors.chain(statistics).chain(scalars);
     all.filter_map(|course| course.parting(tolerance))
         .map(|stair| stair.step)
@@ -164,7 +164,7 @@ struct MapCells {
 impl MapCells {
     /// Scalars and statistics, which need no files of tensors; elements are unread.
     fn new(pair: &Pair<'_>, rows: &[Row<'_>], until: Option<i64>) -> Result<Self, Failure> {
-        let mut own = Self {
+        let mut map = Self {
             steps: Vec::new(),
             cells: vec![BTreeMap::new(); rows.len()],
             by_statistics: vec![false; rows.len()],
@@ -174,7 +174,7 @@ impl MapCells {
         let mut seen = [(); 3].map(|()| Steps::default());
         let mut all = Steps::default();
         for (at, row) in rows.iter().enumerate() {
-            let cells = &mut own.cells[at];
+            let cells = &mut map.cells[at];
             match row {
                 Row::Scalar(key) => scalars::each_pair(pair, key, &mut seen, |stair| {
                     if is_wanted(stair.step) {
@@ -182,8 +182,12 @@ impl MapCells {
                     }
                 })?,
                 Row::Tensor(tensor) => {
-                    if tensor.sources.iter().all(|own| own.statistics.is_some()) {
-                        own.by_statistics[at] = tensor.elements.is_empty();
+                    if tensor
+                        .sources
+                        .iter()
+                        .all(|source| source.statistics.is_some())
+                    {
+                        map.by_statistics[at] = tensor.elements.is_empty();
                         statistics::each_pair(pair, tensor, &mut seen, |stair, _, shape| {
                             let cell = if shape {
                                 MapCell::Other(MapGap::OtherShape)
@@ -195,7 +199,11 @@ impl MapCells {
                             }
                         })?;
                     }
-                    for (step, _) in tensor.elements.iter().filter(|own| is_wanted(own.0)) {
+                    for (step, _) in tensor
+                        .elements
+                        .iter()
+                        .filter(|aligned| is_wanted(aligned.0))
+                    {
                         cells.insert(*step, MapCell::Other(MapGap::Unread));
                     }
                 }
@@ -203,8 +211,8 @@ impl MapCells {
             let steps: Vec<i64> = cells.keys().copied().collect();
             all.add(&steps);
         }
-        own.steps = all.all;
-        Ok(own)
+        map.steps = all.all;
+        Ok(map)
     }
 
     /// Reads elements: first one step of each column, then the others.
@@ -217,14 +225,16 @@ impl MapCells {
         effort: &Effort,
     ) {
         let mut reader = ElementReader::new(pair, known, &effort.gone);
-        let begins = |step: i64| columns.iter().any(|own| own.first == step);
+        let begins = |step: i64| columns.iter().any(|column| column.first == step);
         let (first, later): (Vec<i64>, Vec<i64>) =
             self.steps.iter().partition(|step| begins(**step));
         let (mut done, mut total, mut has_read) = (0, 0, false);
         for step in first.into_iter().chain(later) {
             for (at, row) in rows.iter().enumerate() {
                 let Row::Tensor(tensor) = row else { continue };
-                let place = tensor.elements.binary_search_by_key(&step, |own| own.0);
+                let place = tensor
+                    .elements
+                    .binary_search_by_key(&step, |aligned| aligned.0);
                 let Ok(place) = place else { continue };
                 let steps = tensor.elements[place];
                 total += 1;
@@ -249,8 +259,8 @@ impl MapCells {
                     Cell::OtherShape => MapCell::Other(MapGap::OtherShape),
                     Cell::Fault => MapCell::Other(MapGap::Fault),
                 };
-                if let Some(own) = self.cells[at].get_mut(&step) {
-                    *own = cell;
+                if let Some(known) = self.cells[at].get_mut(&step) {
+                    *known = cell;
                 }
             }
         }
@@ -267,8 +277,10 @@ fn difference(value: f64) -> MapCell {
 
 /// The worst cell of each column.
 fn folded(cells: &BTreeMap<i64, MapCell>, columns: &[Stretch]) -> Vec<MapCell> {
-    let column = |own: &Stretch| {
-        let all = cells.range(own.first..=own.last).map(|(_, cell)| *cell);
+    let column = |column: &Stretch| {
+        let all = cells
+            .range(column.first..=column.last)
+            .map(|(_, cell)| *cell);
         all.reduce(worse).unwrap_or(MapCell::Other(MapGap::Absent))
     };
     columns.iter().map(column).collect()

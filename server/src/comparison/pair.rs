@@ -13,7 +13,7 @@ use super::recorded::{Key, RunNames, Sources, recorded_steps};
 use super::{Options, Side};
 use crate::queries::error::Failure;
 
-/// Pairs of steps, shared by tensors that have the same ones.
+/// Pairs of steps, shared by tensors with equal ones.
 pub(super) type StepPairs = Arc<[(i64, i64)]>;
 
 /// Two runs.
@@ -46,7 +46,7 @@ impl<'a> Pair<'a> {
         options: Options,
     ) -> Result<Self, Failure> {
         let (alignment, align_fault) = Alignment::new(options.align, sides, recorded);
-        let mut own = Self {
+        let mut pair = Self {
             sides,
             recorded,
             alignment,
@@ -60,8 +60,8 @@ impl<'a> Pair<'a> {
             let Some(theirs) = other.tensors.get(key) else {
                 continue;
             };
-            let elements = own.step_pairs(key, [sources, theirs], &mut shared)?;
-            own.tensors.push(TensorPair {
+            let elements = pair.step_pairs(key, [sources, theirs], &mut shared)?;
+            pair.tensors.push(TensorPair {
                 rank: key.0,
                 name: &key.1,
                 role: sources.role,
@@ -70,9 +70,9 @@ impl<'a> Pair<'a> {
                 elements,
             });
         }
-        own.tensors
+        pair.tensors
             .sort_by(|a, b| (a.position, a.name, a.rank).cmp(&(b.position, b.name, b.rank)));
-        Ok(own)
+        Ok(pair)
     }
 
     /// Pairs of steps with elements.
@@ -92,7 +92,7 @@ impl<'a> Pair<'a> {
                     .as_ref()
                     .and_then(|catalog| catalog.tensor(&key.1));
                 let listed = tensor.and_then(|tensor| tensor.steps.get(&key.0));
-                steps[at] = listed.into_iter().flatten().map(|own| own.0).collect();
+                steps[at] = listed.into_iter().flatten().map(|step| step.0).collect();
             } else if sources[at].records.is_some() {
                 (steps[at], times[at]) = recorded_steps(side, key)?;
             }

@@ -13,23 +13,27 @@ use crate::table::is_path;
 pub(super) fn differences(base: Side<'_>, other: Side<'_>) -> Option<PipelineFacts> {
     let a = Pipeline::new(base.row.pipeline.as_ref()?);
     let b = Pipeline::new(other.row.pipeline.as_ref()?);
-    let names = |own: &Pipeline| -> Vec<String> {
-        own.operations.iter().map(|own| own.name.clone()).collect()
+    let names = |pipeline: &Pipeline| -> Vec<String> {
+        pipeline
+            .operations
+            .iter()
+            .map(|operation| operation.name.clone())
+            .collect()
     };
     let partners = matched(&names(&a), &names(&b));
     let mut all = Vec::new();
     let mut next = 0;
-    for (at, (own, partner)) in a.operations.iter().zip(&partners).enumerate() {
+    for (at, (operation, partner)) in a.operations.iter().zip(&partners).enumerate() {
         let until = partner.unwrap_or(next);
         alone(&b, next..until, &mut all);
         next = next.max(partner.map_or(next, |partner| partner + 1));
         let parameters = match partner.and_then(|partner| b.operations.get(partner)) {
-            Some(theirs) => parameters(own, theirs),
+            Some(theirs) => parameters(operation, theirs),
             None => Vec::new(),
         };
         if partner.is_none() || !parameters.is_empty() {
             all.push(PipelineDifference {
-                operation: own.name.clone(),
+                operation: operation.name.clone(),
                 base_place: Some(at as u64),
                 other_place: partner.map(|partner| partner as u64),
                 parameters,
@@ -46,9 +50,9 @@ pub(super) fn differences(base: Side<'_>, other: Side<'_>) -> Option<PipelineFac
 /// Operations of the other run only.
 fn alone(other: &Pipeline, places: std::ops::Range<usize>, all: &mut Vec<PipelineDifference>) {
     for place in places {
-        if let Some(own) = other.operations.get(place) {
+        if let Some(operation) = other.operations.get(place) {
             all.push(PipelineDifference {
-                operation: own.name.clone(),
+                operation: operation.name.clone(),
                 other_place: Some(place as u64),
                 ..PipelineDifference::default()
             });
@@ -57,34 +61,39 @@ fn alone(other: &Pipeline, places: std::ops::Range<usize>, all: &mut Vec<Pipelin
 }
 
 /// Parameters by name, and the names of transforms and sampler.
-fn named(own: &Operation) -> BTreeMap<String, String> {
-    let parts = own.transforms.iter().chain(&own.sampler);
+fn named(operation: &Operation) -> BTreeMap<String, String> {
+    let parts = operation.transforms.iter().chain(&operation.sampler);
     let parts = parts.map(|part| (&*part.name, &*part.parameters));
-    let mut all = parameters_by_name(&own.parameters, parts);
+    let mut all = parameters_by_name(&operation.parameters, parts);
     // Places of parts have no value.
     all.retain(|_, value| !value.is_empty());
-    let transforms: Vec<&str> = own.transforms.iter().map(|part| &*part.name).collect();
+    let transforms: Vec<&str> = operation
+        .transforms
+        .iter()
+        .map(|part| &*part.name)
+        .collect();
     if !transforms.is_empty() {
         all.insert("transforms".to_owned(), transforms.join(", "));
     }
-    if let Some(sampler) = &own.sampler {
+    if let Some(sampler) = &operation.sampler {
         all.insert("sampler".to_owned(), sampler.name.clone());
     }
     all
 }
 
-fn parameters(own: &Operation, theirs: &Operation) -> Vec<ParameterDifference> {
-    let (own, theirs) = (named(own), named(theirs));
-    let mut names: Vec<&String> = own.keys().chain(theirs.keys()).collect();
+fn parameters(operation: &Operation, theirs: &Operation) -> Vec<ParameterDifference> {
+    let (ours, theirs) = (named(operation), named(theirs));
+    let mut names: Vec<&String> = ours.keys().chain(theirs.keys()).collect();
     names.sort();
     names.dedup();
     names
         .into_iter()
-        .filter(|name| own.get(*name) != theirs.get(*name))
+        .filter(|name| ours.get(*name) != theirs.get(*name))
         .map(|name| {
-            let (base, other) = (own.get(name).cloned(), theirs.get(name).cloned());
-            let is_place = |own: &Option<String>| {
-                own.as_ref()
+            let (base, other) = (ours.get(name).cloned(), theirs.get(name).cloned());
+            let is_place = |value: &Option<String>| {
+                value
+                    .as_ref()
                     .is_some_and(|text| is_path(text.trim_start_matches('[')))
             };
             ParameterDifference {

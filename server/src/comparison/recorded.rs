@@ -18,7 +18,7 @@ use crate::tensor_files::catalog::{Catalog, TensorRun};
 /// Rank and name.
 pub(super) type Key = (u32, Arc<str>);
 
-/// Growth of a series: other numbers mean other points.
+/// Size of a series: other numbers mean other points.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub(super) struct Growth {
     pub(super) points: u64,
@@ -61,7 +61,7 @@ impl RunNames {
         let catalog = files.as_ref().map(|files| files.catalog());
         let info = side.index.runs().runs;
         let info = info.into_iter().find(|run| run.id == side.run);
-        let mut own = Self {
+        let mut names = Self {
             tensors: BTreeMap::new(),
             scalars: BTreeMap::new(),
             catalog: catalog.clone(),
@@ -79,22 +79,22 @@ impl RunNames {
             };
             match tag.kind {
                 Kind::Scalars => {
-                    own.scalars.insert(key, growth);
+                    names.scalars.insert(key, growth);
                 }
-                Kind::Tensors => own.tensor(key).records = Some(growth),
-                Kind::Statistics => own.tensor(key).statistics = Some(growth),
+                Kind::Tensors => names.tensor(key).records = Some(growth),
+                Kind::Statistics => names.tensor(key).statistics = Some(growth),
                 _ => {}
             }
         }
         for tensor in catalog.iter().flat_map(|catalog| &catalog.tensors) {
             for rank in tensor.steps.keys() {
-                let sources = own.tensor((*rank, Arc::clone(&tensor.name)));
+                let sources = names.tensor((*rank, Arc::clone(&tensor.name)));
                 sources.in_files = true;
                 sources.role = tensor.role;
             }
         }
-        own.set_places(flow);
-        Ok(own)
+        names.set_places(flow);
+        Ok(names)
     }
 
     fn tensor(&mut self, key: Key) -> &mut Sources {

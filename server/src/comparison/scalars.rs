@@ -1,4 +1,4 @@
-//! Scalars of two runs: the course of the difference of each, kept until one of them grows.
+//! Scalars of two runs: the course of each difference, kept until one of the two series grows.
 
 use std::collections::BTreeMap;
 use std::hash::{Hash as _, Hasher as _};
@@ -14,7 +14,7 @@ use super::pair::Pair;
 use super::recorded::{Growth, Key};
 use crate::queries::error::Failure;
 
-/// Most points of a series in memory: longer ones are read in ranges of steps.
+/// Maximum number of points of a series in memory: longer ones are read in ranges of steps.
 const MAX_POINTS: u64 = 1 << 20;
 
 /// Scalars of both runs.
@@ -25,7 +25,6 @@ pub(super) struct Scalars {
     pub(super) steps: [Steps; 3],
 }
 
-/// The course of a scalar.
 #[derive(Clone, Debug, Default)]
 pub(super) struct ScalarCourse {
     pub(super) course: Course,
@@ -33,7 +32,7 @@ pub(super) struct ScalarCourse {
     pub(super) last: Option<(i64, f64, f64)>,
 }
 
-/// A set of steps that grows by lists, most of which are equal.
+/// A set of steps that grows by whole lists, most of which are equal.
 #[derive(Default)]
 pub(super) struct Steps {
     known: FxHashSet<u64>,
@@ -67,17 +66,17 @@ impl Scalars {
             if self.courses.get(key).is_some_and(|known| known.0 == growth) {
                 continue;
             }
-            let mut own = ScalarCourse::default();
+            let mut course = ScalarCourse::default();
             each_pair(pair, key, &mut self.steps, |stair| {
-                own.last = stair.values.map(|(a, b)| (stair.step, a, b));
-                own.course.add(stair);
+                course.last = stair.values.map(|(a, b)| (stair.step, a, b));
+                course.course.add(stair);
             })?;
-            self.courses.insert(key.clone(), (growth, own));
+            self.courses.insert(key.clone(), (growth, course));
         }
         Ok(())
     }
 
-    /// All scalars of both, by rank and tag.
+    /// All scalars of both runs, by rank and tag.
     pub(super) fn all(&self) -> impl Iterator<Item = (&Key, &ScalarCourse)> {
         self.courses.iter().map(|(key, (_, course))| (key, course))
     }
@@ -95,7 +94,7 @@ pub(super) fn each_pair(
         pair.recorded[at]
             .scalars
             .get(key)
-            .map_or(0, |own| own.points)
+            .map_or(0, |growth| growth.points)
     });
     // Only equal steps can be compared range by range.
     let are_steps = pair.alignment == super::alignment::Alignment::Step;
@@ -108,13 +107,13 @@ pub(super) fn each_pair(
         vec![(i64::MIN, i64::MAX)]
     };
     for (from, to) in ranges {
-        let own = read(base, key, from, to, usize::MAX)?;
+        let ours = read(base, key, from, to, usize::MAX)?;
         let theirs = read(other, key, from, to, usize::MAX)?;
-        let first = own.steps.partition_point(|step| *step < pair.since);
-        steps[0].add(&own.steps[first..]);
+        let first = ours.steps.partition_point(|step| *step < pair.since);
+        steps[0].add(&ours.steps[first..]);
         let first = theirs.steps.partition_point(|step| *step < pair.since);
         steps[1].add(&theirs.steps[first..]);
-        let [a, b] = [&own, &theirs].map(|series| Points {
+        let [a, b] = [&ours, &theirs].map(|series| Points {
             steps: &series.steps,
             wall_times_secs: &series.wall_times_secs,
         });
@@ -122,14 +121,14 @@ pub(super) fn each_pair(
         let mut compared = Vec::new();
         for (step, other_step) in pairs {
             let places = (
-                own.steps.binary_search(&step),
+                ours.steps.binary_search(&step),
                 theirs.steps.binary_search(&other_step),
             );
             let (Ok(a), Ok(b)) = places else { continue };
             if step < pair.since {
                 continue;
             }
-            let (a, b) = (own.values[a], theirs.values[b]);
+            let (a, b) = (ours.values[a], theirs.values[b]);
             compared.push(step);
             look(Stair {
                 step,
@@ -164,7 +163,7 @@ fn ranges(ends: &Series, points: u64) -> Vec<(i64, i64)> {
     (0..parts).map(range).collect()
 }
 
-/// Points of a scalar with unique, ascending steps; of equal ones the last.
+/// Points of a scalar with unique, ascending steps: the last of equal steps counts.
 fn read(side: Side<'_>, key: &Key, from: i64, to: i64, points: usize) -> Result<Series, Failure> {
     let query = ScalarsQuery {
         run: side.run.to_owned(),

@@ -1,4 +1,4 @@
-//! Statistics of tensors in event files: the course of the difference of each, kept until one of them grows.
+//! Statistics of tensors in event files: the course of each difference, kept until one of the two series grows.
 
 use std::collections::BTreeMap;
 
@@ -25,7 +25,7 @@ impl Statistics {
     /// Compares tensors whose statistics have grown, or were not compared yet.
     pub(super) fn update(&mut self, pair: &Pair<'_>) -> Result<(), Failure> {
         for tensor in &pair.tensors {
-            let [Some(a), Some(b)] = tensor.sources.map(|own| own.statistics) else {
+            let [Some(a), Some(b)] = tensor.sources.map(|sources| sources.statistics) else {
                 continue;
             };
             let key: Key = (tensor.rank, std::sync::Arc::clone(tensor.name));
@@ -58,7 +58,7 @@ impl Statistics {
     /// The course of a tensor.
     pub(super) fn of(&self, tensor: &TensorPair<'_>) -> Option<&Course> {
         let key = (tensor.rank, std::sync::Arc::clone(tensor.name));
-        self.courses.get(&key).map(|own| &own.1)
+        self.courses.get(&key).map(|entry| &entry.1)
     }
 }
 
@@ -71,19 +71,19 @@ pub(super) fn each_pair(
     mut look: impl FnMut(Stair, bool, bool),
 ) -> Result<(), Failure> {
     let key = (tensor.rank, std::sync::Arc::clone(tensor.name));
-    let mut own = read(pair.sides[0], &key)?;
+    let mut ours = read(pair.sides[0], &key)?;
     let theirs = read(pair.sides[1], &key)?;
-    own.keep_from(pair.since);
-    steps[0].add(&own.steps);
+    ours.keep_from(pair.since);
+    steps[0].add(&ours.steps);
     steps[1].add(&theirs.steps);
-    let pairs = pair.alignment.pairs(&own.points(), &theirs.points());
+    let pairs = pair.alignment.pairs(&ours.points(), &theirs.points());
     for (step, other_step) in pairs {
         let places = (
-            own.steps.binary_search(&step),
+            ours.steps.binary_search(&step),
             theirs.steps.binary_search(&other_step),
         );
         let (Ok(a), Ok(b)) = places else { continue };
-        let (a, b) = (&own.each[a], &theirs.each[b]);
+        let (a, b) = (&ours.each[a], &theirs.each[b]);
         let stair = Stair {
             step,
             other_step,
@@ -120,7 +120,7 @@ impl Summaries {
     }
 }
 
-/// Reads the statistics of a tensor, without their details; of equal steps the last.
+/// Reads the statistics of a tensor, without their details: the last of equal steps counts.
 fn read(side: Side<'_>, key: &Key) -> Result<Summaries, Failure> {
     let query = RecordsQuery {
         run: side.run.to_owned(),
@@ -128,22 +128,22 @@ fn read(side: Side<'_>, key: &Key) -> Result<Summaries, Failure> {
         rank: key.0,
         ..RecordsQuery::default()
     };
-    let mut own = Summaries::default();
+    let mut summaries = Summaries::default();
     side.index.each_record(Kind::Statistics, &query, |at| {
         let Body::Statistics(mut summary) = at.body else {
             return;
         };
         summary.channels = None;
         summary.stats.exponents = None;
-        if own.steps.last().is_some_and(|last| *last >= at.step) {
+        if summaries.steps.last().is_some_and(|last| *last >= at.step) {
             // Steps of live records never decrease.
-            own.steps.pop();
-            own.wall_times_secs.pop();
-            own.each.pop();
+            summaries.steps.pop();
+            summaries.wall_times_secs.pop();
+            summaries.each.pop();
         }
-        own.steps.push(at.step);
-        own.wall_times_secs.push(at.wall_time_secs);
-        own.each.push(*summary);
+        summaries.steps.push(at.step);
+        summaries.wall_times_secs.push(at.wall_time_secs);
+        summaries.each.push(*summary);
     })?;
-    Ok(own)
+    Ok(summaries)
 }

@@ -1,4 +1,4 @@
-//! Walk over the elements of tensors of two runs, step by step: only those that the first parting of each needs.
+//! Walk over the elements of tensors of two runs, step by step. A tensor is read only until it has parted.
 
 use std::collections::BTreeSet;
 use std::hash::{Hash as _, Hasher as _};
@@ -13,10 +13,9 @@ use super::elements::ElementReader;
 use super::pair::{Pair, TensorPair};
 use super::{Effort, Options};
 
-/// Bytes of files after the first step that parts which are read without being asked for: a second or two.
+/// Number of bytes that are read ahead after the first step that parts: a second or two.
 const FOLLOWING_BYTES: u64 = 256 << 20;
 
-/// State of the walk.
 #[derive(Default)]
 pub(super) struct Walk {
     /// Fingerprint of the files and pairs of steps.
@@ -31,7 +30,7 @@ pub(super) struct Walk {
 }
 
 impl Walk {
-    /// Goes on until all tensors have parted, or the effort is over.
+    /// Continues until all tensors have parted, or the effort is used up.
     pub(super) fn go_on(
         &mut self,
         pair: &Pair<'_>,
@@ -58,7 +57,7 @@ impl Walk {
         self.reading = Reading::Done;
         self.read_until = None;
         let mut first_parting: Option<i64> = None;
-        // The first of them is always read, so that each request makes progress.
+        // The first step is always read: each request makes progress.
         let mut has_read = false;
         for ((step, rank), bytes) in sizes {
             let is_beyond = first_parting.is_some_and(|first| step > first);
@@ -156,7 +155,7 @@ impl Walk {
 
     /// True if a tensor parts at a step or before it.
     fn parts_at(&self, pair: &Pair<'_>, step: i64, tolerance: f64) -> bool {
-        let parting = |own: &(Course, usize)| own.0.parting(tolerance).map(|stair| stair.step);
+        let parting = |entry: &(Course, usize)| entry.0.parting(tolerance).map(|stair| stair.step);
         let all = self.courses.iter().take(pair.tensors.len());
         all.filter_map(parting).any(|first| first <= step)
     }
@@ -183,7 +182,12 @@ fn distinct_steps(pair: &Pair<'_>) -> BTreeSet<(i64, u32)> {
         // Most tensors share their pairs of steps.
         let key = (tensor.elements.as_ptr(), tensor.rank);
         if !known.contains(&key) {
-            steps.extend(tensor.elements.iter().map(|own| (own.0, tensor.rank)));
+            steps.extend(
+                tensor
+                    .elements
+                    .iter()
+                    .map(|aligned| (aligned.0, tensor.rank)),
+            );
             if known.len() < 64 {
                 known.push(key);
             }
@@ -203,7 +207,7 @@ fn size(pair: &Pair<'_>, step: i64, rank: u32) -> u64 {
     let tensor = pair.tensors.iter().find_map(|tensor| {
         let at = tensor
             .elements
-            .binary_search_by_key(&step, |own| own.0)
+            .binary_search_by_key(&step, |aligned| aligned.0)
             .ok()?;
         (tensor.rank == rank).then(|| tensor.elements[at].1)
     });

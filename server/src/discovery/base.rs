@@ -1,4 +1,4 @@
-//! Base directories, and the names of runs below each of them.
+//! Base directories, and the names of the runs below them.
 
 use std::path::PathBuf;
 
@@ -7,7 +7,7 @@ use std::path::PathBuf;
 pub(crate) struct Base {
     /// Canonical path.
     pub(crate) dir: PathBuf,
-    /// Empty for a single base directory; otherwise its own name, made unique, so that runs are distinct.
+    /// Empty for a single base directory; otherwise the name of the directory, made unique.
     pub(crate) prefix: String,
 }
 
@@ -43,16 +43,16 @@ impl Base {
 pub(crate) fn bases(dirs: &[PathBuf]) -> Vec<Base> {
     let mut bases: Vec<Base> = Vec::new();
     for dir in dirs {
-        let own = dir.file_name().map_or_else(
+        let name = dir.file_name().map_or_else(
             || "root".to_owned(),
             |name| name.to_string_lossy().into_owned(),
         );
         let taken = |name: &str| bases.iter().any(|base| base.prefix == name);
-        let mut prefix = own.clone();
+        let mut prefix = name.clone();
         let mut n = 1;
         while taken(&prefix) {
             n += 1;
-            prefix = format!("{own} ({n})");
+            prefix = format!("{name} ({n})");
         }
         bases.push(Base {
             dir: dir.clone(),
@@ -65,7 +65,7 @@ pub(crate) fn bases(dirs: &[PathBuf]) -> Vec<Base> {
     bases
 }
 
-/// Folder of a run below one of the base directories; `None` for a run without a folder of its own.
+/// Folder of a run below one of the base directories; `None` for a run without a folder.
 pub(crate) fn folder_of(bases: &[Base], run: &str) -> Option<PathBuf> {
     let mut folders = bases.iter().filter_map(|base| match base.run_below(run)? {
         "." => Some(base.dir.clone()),

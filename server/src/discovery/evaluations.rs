@@ -1,11 +1,11 @@
-//! Pairs runs with the runs beside them that evaluate them.
+//! Pairs training runs with the evaluation runs in sibling folders.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::runs::{EventSource, RunFiles};
 
-/// Folder names of training runs, and of evaluation runs beside them.
+/// Folder names of training runs, and of sibling runs that evaluate them.
 const TRAINING: [&str; 3] = ["train", "training", "learn"];
 const EVALUATIONS: [&str; 7] = [
     "validation",
@@ -17,13 +17,15 @@ const EVALUATIONS: [&str; 7] = [
     "dev",
 ];
 
-/// First words of the folders of what a discriminator answers for generated and for real samples.
+/// First words of the folders with the outputs of a discriminator for generated and for real samples.
 const FAKE: &str = "fake";
 const REAL: &str = "real";
 
-/// Keras and many other programs write `train` and `validation` as two runs of one folder (`CatBoost`: `learn` and `test`),
-/// with the same tags: a loss that rises in only one of them has another meaning. The training is judged together with its
-/// evaluation. In the same way `fake_data` is judged together with `real_data`, both named by their folders.
+/// Adds the event files of evaluation runs to their training runs.
+///
+/// Keras and many other programs write `train` and `validation` as two runs of one folder (`CatBoost`: `learn` and
+/// `test`), with the same tags: a loss that rises in only one of them has another meaning. In the same way `fake_data`
+/// is judged together with `real_data`, both named by their folders.
 pub(super) fn pair(runs: &mut BTreeMap<Vec<String>, RunFiles>) {
     let all: Vec<Vec<String>> = runs.keys().cloned().collect();
     for folders in all {
@@ -47,8 +49,8 @@ pub(super) fn pair(runs: &mut BTreeMap<Vec<String>, RunFiles>) {
         for (other, run) in siblings {
             evaluations.extend(named(other, run));
         }
-        let own = runs.get_mut(&folders);
-        let Some(training) = own.filter(|_| !evaluations.is_empty()) else {
+        let run = runs.get_mut(&folders);
+        let Some(training) = run.filter(|_| !evaluations.is_empty()) else {
             continue;
         };
         if fake.is_some() {

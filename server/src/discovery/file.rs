@@ -1,4 +1,4 @@
-//! Identity of a file: where it belongs, and how to tell it from another one that took its place.
+//! Identity of a file: its run and rank, and marks that distinguish it from a file that has replaced it.
 
 use std::fs::{File, Metadata};
 use std::io::{self, Read as _, Seek as _};
@@ -16,14 +16,12 @@ use crate::files;
     Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
 )]
 pub(crate) struct Identity {
-    /// Device number.
     pub(crate) device: u64,
-    /// Inode number.
     pub(crate) inode: u64,
 }
 
 impl Identity {
-    /// The file that metadata are of.
+    /// Device and inode from metadata.
     pub(crate) fn of(metadata: &Metadata) -> Self {
         Self {
             device: metadata.dev(),
@@ -35,7 +33,6 @@ impl Identity {
 /// Run, rank and paths of a file.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub(crate) struct Place {
-    /// Name of its run.
     pub(crate) run: Arc<str>,
     /// Path for display: relative to its base directory, with `/` between parts.
     pub(crate) path: Arc<str>,
@@ -49,10 +46,10 @@ pub(crate) struct Place {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Head(pub(crate) Vec<u8>);
 
-/// Most bytes of a [`Head`]. Each event file differs in its first 64: they hold its wall time.
+/// Maximum length of a [`Head`]. Each event file differs in its first 64 bytes: they hold its wall time.
 const HEAD_BYTES: u64 = 64;
 
-/// Identity and first bytes of a file: enough to tell it from another one that took its place.
+/// Identity and first bytes of a file: enough to distinguish it from a file that has replaced it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct FileId {
     pub(crate) identity: Identity,

@@ -1,7 +1,7 @@
 //! The runs of a folder, found by one walk.
 //!
-//! Only names are looked at. Parts of one run may lie side by side (`steps/` and `tb/`, a folder a rank): they are
-//! joined here. Names that come from files are text and never joined to a path.
+//! Only names are read. Parts of one run may lie side by side (`steps/` and `tb/`, a folder a rank): they are joined
+//! here. Names that come from files are text and never joined to a path.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsStr;
@@ -32,7 +32,6 @@ pub(crate) struct Contents {
     pub(crate) special: Vec<(String, &'static str)>,
     /// Number of files of other kinds, by extension.
     pub(crate) other: BTreeMap<String, u64>,
-    /// Number of folders.
     pub(crate) folders: u64,
 }
 
@@ -50,12 +49,12 @@ const EVENT_PARTS: [&str; 7] = [
 /// Folder names of traces that are part of the surrounding run if that has other files.
 const PROFILE_PARTS: [&str; 4] = ["profile", "profiles", "trace", "traces"];
 
-/// Walks a folder on a number of threads, or takes a single file as a run.
+/// Walks a folder on `threads` threads, or takes a single file as a run.
 pub(crate) fn find(root: &Path, threads: usize) -> io::Result<Contents> {
     find_new(root, threads, &mut VisitedFolders::default())
 }
 
-/// The same, without folders visited before.
+/// Like [`find`], without folders visited before.
 pub(crate) fn find_new(
     root: &Path,
     threads: usize,
@@ -134,13 +133,13 @@ fn folders_of(relative: &Path) -> Vec<String> {
     parts.collect()
 }
 
-/// A file and the run it would belong to on its own.
+/// A file, with the run that its path alone suggests.
 struct Claim {
     /// Folder of the run, below the root.
     run: Vec<String>,
     rank: u32,
     what: ClaimKind,
-    /// The file as a graph beside dumps, if it is one that has a decoder.
+    /// The file as a graph of dumps, if it has a decoder.
     drawn: Option<EventSource>,
     len_bytes: u64,
 }
@@ -154,7 +153,7 @@ enum ClaimKind {
     Graph(u32, (PathBuf, Stamp)),
 }
 
-/// Files with the runs that they would belong to on their own; [`Claims::join`] decides.
+/// Files with the runs that their paths suggest; [`Claims::join`] decides.
 #[derive(Default)]
 pub(crate) struct Claims(Vec<Claim>);
 

@@ -52,7 +52,7 @@ pub(super) enum PartKind {
     Graph(u32),
 }
 
-/// Folder names that are never a run of their own.
+/// Folder names that never form a separate run.
 const TENSOR_PARTS: [&str; 6] = [
     "steps",
     "dump",
@@ -77,7 +77,7 @@ const ROLES: [&str; 12] = [
     "target",
 ];
 
-/// The part that a file with these folders above it is; `None` for files that are not of tensors.
+/// Classifies a file by its name and the folders above it; `None` for files without tensors.
 pub(super) fn part_of(folders: &[String], file_name: &str) -> Option<Part> {
     if let Some(part) = dump_of_mindspore(folders, file_name) {
         return Some(part);
@@ -100,8 +100,7 @@ pub(super) fn part_of(folders: &[String], file_name: &str) -> Option<Part> {
         folders
     };
     let kind = match &*extension.to_ascii_lowercase() {
-        // Names of files in the folder of a step are those of their tensors; without any number the file is a state by
-        // itself.
+        // In the folder of a step, file names are tensor names. Without any number the file is a complete state.
         "safetensors" => {
             let (attempt, stem) = attempt_of(stem);
             PartKind::Safetensors {
@@ -191,7 +190,7 @@ fn tensor_name(folders: &str, stem: &str) -> String {
     }
 }
 
-/// `rank_<r>/<net>/<graph>/<iteration>/<file>`, and the folders beside it.
+/// `rank_<r>/<net>/<graph>/<iteration>/<file>`, and its sibling folders.
 fn dump_of_mindspore(folders: &[String], file_name: &str) -> Option<Part> {
     let at = folders
         .iter()
@@ -268,8 +267,8 @@ mod tests {
             let file = parts.pop().unwrap();
             part_of(&parts, &file)
         };
-        let text = |own: Part| {
-            let kind = match own.kind {
+        let text = |part: Part| {
+            let kind = match part.kind {
                 PartKind::Safetensors {
                     above,
                     stem,
@@ -286,7 +285,7 @@ mod tests {
                 PartKind::Graph(graph) => format!("graph {graph}"),
                 PartKind::Beside => "beside".to_owned(),
             };
-            format!("run `{}` rank {}: {kind}", own.run.join("/"), own.rank)
+            format!("run `{}` rank {}: {kind}", part.run.join("/"), part.rank)
         };
         for row in [
             "steps/step_00012.safetensors: run `` rank 0: safetensors - step_00012 1",

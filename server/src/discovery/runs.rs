@@ -20,7 +20,6 @@ pub(crate) struct RunFiles {
     /// As it would be typed; empty until it is set.
     pub(crate) title: String,
     pub(crate) ranks: BTreeMap<u32, RankFiles>,
-    /// Number of files.
     pub(crate) files: u64,
     /// Sum of their lengths.
     pub(crate) len_bytes: u64,
@@ -49,15 +48,17 @@ impl RunFiles {
         }
         for rank in self.ranks.values_mut() {
             let events = rank.events.iter_mut().chain(&mut rank.evaluations);
-            let events = events.chain(&mut rank.dump.drawn).map(|own| &mut own.shown);
+            let events = events
+                .chain(&mut rank.dump.drawn)
+                .map(|source| &mut source.shown);
             let tensors = rank.steps.values_mut().flatten();
-            for shown in events.chain(tensors.map(|own| &mut own.shown)) {
+            for shown in events.chain(tensors.map(|source| &mut source.shown)) {
                 *shown = base.path_name(shown).into();
             }
         }
     }
 
-    /// True if any file of it holds tensors.
+    /// True if any file of the run holds tensors.
     pub(crate) fn has_tensors(&self) -> bool {
         self.ranks.values().any(|rank| !rank.steps.is_empty())
     }
@@ -84,11 +85,11 @@ impl RunFiles {
 pub(crate) struct RankFiles {
     /// Event files and graphs, by path.
     pub(crate) events: Vec<EventSource>,
-    /// Event files of runs beside this one that evaluate it.
+    /// Event files of sibling runs that evaluate this one.
     pub(crate) evaluations: Vec<EventSource>,
     /// Tensor files by step.
     pub(crate) steps: BTreeMap<i64, Vec<TensorSource>>,
-    /// Tables and graphs beside the dumps of `MindSpore`.
+    /// Tables and graphs next to the dumps of `MindSpore`.
     pub(crate) dump: DumpFiles,
 }
 
@@ -103,7 +104,7 @@ pub(crate) struct EventSource {
     /// Path for display: relative to the walked folder.
     pub(crate) shown: Arc<str>,
     pub(crate) format: Format,
-    /// The folder of an evaluation run beside the training run.
+    /// Folder of an evaluation run next to its training run.
     pub(crate) evaluates: Option<Arc<str>>,
 }
 
@@ -111,7 +112,7 @@ pub(crate) struct EventSource {
 #[derive(Clone, Debug)]
 pub(crate) struct TensorSource {
     pub(crate) path: PathBuf,
-    /// The path for people: relative to the folder that was given.
+    /// Path for display: relative to the walked folder.
     pub(crate) shown: Arc<str>,
     pub(crate) kind: TensorKind,
     pub(crate) len_bytes: u64,
@@ -138,14 +139,14 @@ pub(crate) enum TensorKind {
     Dumped { graph: u32 },
 }
 
-/// Tables and graphs beside the dumps of `MindSpore`.
+/// Tables and graphs next to the dumps of `MindSpore`.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct DumpFiles {
     /// `ms_execution_order_graph_<n>.csv`.
     pub(crate) orders: BTreeMap<u32, (PathBuf, Stamp)>,
     /// `ms_output_trace_code_graph_<n>.pb`.
     pub(crate) graphs: BTreeMap<u32, (PathBuf, Stamp)>,
-    /// Graphs among the files of dumps that have a decoder, those of `graphs` too.
+    /// Graphs among the files of dumps that have a decoder, including those of `graphs`.
     pub(crate) drawn: Vec<EventSource>,
     /// Constants before a step is known.
     pub(super) constants: Vec<TensorSource>,

@@ -33,7 +33,7 @@ pub(crate) struct Scan {
     pub(crate) problems: Vec<String>,
 }
 
-/// Walks all bases. A folder below several of them belongs to the first one.
+/// Walks all bases. A folder below several bases belongs to the first one.
 pub(crate) fn scan(bases: &[Base]) -> Scan {
     let mut scan = Scan::default();
     let mut visited = VisitedFolders::default();
@@ -125,7 +125,9 @@ mod tests {
     fn places(scan: &Scan) -> Vec<(String, u32)> {
         let files = scan.files();
         let places = files.iter().map(|found| &found.place);
-        places.map(|own| (own.run.to_string(), own.rank)).collect()
+        places
+            .map(|place| (place.run.to_string(), place.rank))
+            .collect()
     }
 
     #[test]
@@ -208,12 +210,12 @@ mod tests {
         let mut shown: Vec<String> = Vec::new();
         for run in found.runs.iter().flat_map(|(_, runs)| runs) {
             for rank in run.ranks.values() {
-                shown.extend(rank.events.iter().map(|own| own.shown.to_string()));
+                shown.extend(rank.events.iter().map(|source| source.shown.to_string()));
                 shown.extend(
                     rank.steps
                         .values()
                         .flatten()
-                        .map(|own| own.shown.to_string()),
+                        .map(|source| source.shown.to_string()),
                 );
             }
         }

@@ -3,7 +3,7 @@
 //! A number is a step after a known word (`step10_v2`, `ckpt_1000_resnet50`, `epoch=3-step=200`), if the whole name is
 //! that number, or if it is the only free-standing number in which files of one folder and one pattern differ
 //! (`model_10` and `model_20`). Digits within a word (`resnet50`), parts (`00001-of-00003`, `shard_2`) and fractions
-//! (`loss=0.25`) are no steps.
+//! (`loss=0.25`) are not steps.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -70,7 +70,7 @@ pub(super) struct NamedFile<'a> {
     pub(super) attempt: u32,
     /// Name without extension; the step is removed from it.
     pub(super) stem: &'a mut String,
-    /// The step of the folder, if there is one; replaced by that of the file.
+    /// Step of the folder, if any; replaced by that of the file.
     pub(super) step: &'a mut i64,
     pub(super) has_step: &'a mut bool,
 }
@@ -100,7 +100,7 @@ pub(super) fn resolve(files: Vec<NamedFile<'_>>) {
     }
 }
 
-/// The step of a name by itself: `12`, `step_00012`, `checkpoint-12`. The number is at the end.
+/// The step of a single name: `12`, `step_00012`, `checkpoint-12`. The number is at the end.
 pub(super) fn step_of(name: &str) -> Option<i64> {
     let numbers = numbers(name);
     let last = numbers
@@ -128,7 +128,7 @@ fn column_of_steps(
         .filter_map(|column| Some((unit(column)?, column)))
         .collect();
     named.sort_unstable();
-    // Steps that restart in each epoch do not distinguish files, epochs may.
+    // Steps that restart in each epoch do not distinguish files, but epochs may.
     let apart = named
         .iter()
         .find(|(_, column)| values(*column) == files.len());
@@ -297,8 +297,9 @@ mod tests {
             has_step,
         });
         resolve(named.collect());
-        let own = |(stem, step, has_step): (String, i64, bool)| (has_step.then_some(step), stem);
-        all.into_iter().map(own).collect()
+        let recognised =
+            |(stem, step, has_step): (String, i64, bool)| (has_step.then_some(step), stem);
+        all.into_iter().map(recognised).collect()
     }
 
     fn understood(stems: &[&str], wanted: &[i64], rest: &str) {

@@ -53,8 +53,9 @@ struct Listing<T> {
     links: Vec<PathBuf>,
 }
 
-/// Walks a folder and all below it on a number of threads, except folders without runs. Each folder is visited once
-/// even with many links to it, under its own name if it has one: so each file has one owner, and loops end.
+/// Walks a folder and all folders below it on `threads` threads, except those without runs. Each folder is visited
+/// once, even with many links to it. Links come last, so a folder below the root has its real path: each file has one
+/// owner, and loops end.
 ///
 /// `look` adds entries to the content of a folder; `take` receives these contents in an order independent of the
 /// number of threads, and the errors of unreadable folders.
@@ -125,25 +126,25 @@ fn list_all<T: Default + Send>(
 /// A link that is not followed.
 const FOREIGN_LINK: &str = "a link of another user to what belongs to a third";
 
-/// `true` if a link may be followed by a server of the user `own`. A person who may write into the folder could
-/// otherwise show what only the server's user may read: such a link belongs neither to that user nor to the owner of
-/// its target, nor to root.
-const fn may_follow(link: u32, target: u32, own: u32) -> bool {
-    link == own || link == target || link == 0
+/// `true` if a server of `user` may follow a link. A person who may write into the folder could otherwise expose files
+/// that only the server's user may read: such a link belongs neither to that user, nor to the owner of its target, nor
+/// to root.
+const fn may_follow(link: u32, target: u32, user: u32) -> bool {
+    link == user || link == target || link == 0
 }
 
 fn list<T: Default>(folder: &Path, look: impl Fn(&mut T, Entry)) -> io::Result<Listing<T>> {
-    let own = fs::metadata(folder)?;
+    let metadata = fs::metadata(folder)?;
     let mut listed = Listing {
-        id: (own.dev(), own.ino()),
+        id: (metadata.dev(), metadata.ino()),
         content: T::default(),
         folders: Vec::new(),
         links: Vec::new(),
     };
     for entry in fs::read_dir(folder)?.flatten() {
         let path = entry.path();
-        let own = entry.file_type();
-        let is_link = own.as_ref().is_ok_and(FileType::is_symlink);
+        let file_type = entry.file_type();
+        let is_link = file_type.as_ref().is_ok_and(FileType::is_symlink);
         let mut may_be_read = true;
         let target = if is_link {
             fs::metadata(&path).map(|target| {
@@ -153,7 +154,7 @@ fn list<T: Default>(folder: &Path, look: impl Fn(&mut T, Entry)) -> io::Result<L
                 target.file_type()
             })
         } else {
-            own
+            file_type
         };
         let kind = match target {
             Ok(_) if !may_be_read => EntryKind::Special(FOREIGN_LINK),

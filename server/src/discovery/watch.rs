@@ -1,7 +1,6 @@
 //! The system's file events: hints when to walk again.
 //!
-//! Hints may be lost (network mounts, watch limits), so they only shorten the wait until the next walk: what a walk
-//! finds is the rule.
+//! Hints may be lost (network mounts, watch limits), so they only shorten the wait until the next walk, which decides.
 
 use std::path::PathBuf;
 use std::sync::{Arc, mpsc};

@@ -1,6 +1,6 @@
 //! Access control: host names of the server, and the token for other machines.
 //!
-//! A foreign web page can make a browser send requests to any address, and can rebind its own name to this one (DNS
+//! A foreign web page can make a browser send requests to any address, and can rebind its name to this address (DNS
 //! rebinding). It cannot choose the `Host`, `Origin` and `Sec-Fetch-Site` headers, nor know the token.
 
 use std::fmt::Write as _;
@@ -19,7 +19,7 @@ use super::refusals::Refusals;
 pub struct Access {
     /// Lower case, without port, IPv6 without brackets.
     hosts: Vec<String>,
-    /// True if the server listens on all addresses of the machine, so that each of them is valid.
+    /// True if the server listens on all addresses of the machine: each address is valid.
     any_address: bool,
     token: Option<Token>,
     refusals: Refusals,
@@ -46,7 +46,6 @@ impl Access {
         }
     }
 
-    /// Refused tokens.
     pub(super) fn refusals(&self) -> &Refusals {
         &self.refusals
     }
@@ -67,10 +66,10 @@ impl Access {
             || (self.any_address && name.parse::<IpAddr>().is_ok())
     }
 
-    /// True if an `Origin` header is a page of the server that `host` names, with the same port: another port may belong
-    /// to another user. Behind a proxy that changes `Host` only the browser knows, which then says `is_same`.
+    /// True if an `Origin` header is a page of the server that `host` names, with the same port: another port may
+    /// belong to another user. Behind a proxy that changes `Host` only the browser can tell, by `is_same`.
     pub fn knows_origin(&self, header: &str, host: &str, is_same: bool) -> bool {
-        let Some((scheme, own)) = header.split_once("://") else {
+        let Some((scheme, authority)) = header.split_once("://") else {
             return false;
         };
         let usual_port = match scheme {
@@ -82,7 +81,7 @@ impl Access {
             let short = authority.strip_suffix(usual_port).unwrap_or(authority);
             short.to_ascii_lowercase()
         };
-        self.knows_host(own) && (is_same || plain(own) == plain(host))
+        self.knows_host(authority) && (is_same || plain(authority) == plain(host))
     }
 }
 
@@ -199,8 +198,8 @@ impl Token {
         self.0.as_bytes().ct_eq(given.as_bytes()).into()
     }
 
-    /// Value of the cookie for a server by its `Host` header and path prefix. Browsers send cookies to all ports of a host:
-    /// another server sees neither the token nor a value that it would take itself.
+    /// Value of the cookie for a server by its `Host` header and path prefix. Browsers send cookies to all ports of a
+    /// host: another server sees neither the token nor a value that it would accept.
     pub fn cookie(&self, host: &str, prefix: &str) -> String {
         let host = host.to_ascii_lowercase();
         let text = format!("trainscope cookie\n{host}\n{prefix}\n{}", self.0);

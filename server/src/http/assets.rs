@@ -1,7 +1,7 @@
 //! The page: embedded files, or those of `--web-dir`.
 //!
-//! Every URL that is neither a file nor part of the API is a place *on* the page, so it gets `index.html`. That
-//! requests the files by name and version, so that browsers can cache them for good.
+//! Every URL that is neither a file nor part of the API is a place *on* the page and gets `index.html`. That requests
+//! the files by name and version: browsers can cache them for good.
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::io::{self, ErrorKind, Read as _};
@@ -227,7 +227,7 @@ fn version_of_files(files: &[FileState]) -> String {
 }
 
 impl Asset {
-    /// Has the page ask for these files by their version.
+    /// Makes the page request these files by their version.
     fn ask_by_version<'a>(&mut self, names: impl Iterator<Item = &'a str>, version: &str) {
         self.content = Content::plain(with_version(&self.content.bytes, names, version));
         self.tag.push_str(version);
@@ -338,7 +338,7 @@ fn unpack(gzip: &[u8]) -> io::Result<Bytes> {
     Ok(plain.into())
 }
 
-/// Inserts a base element into the page, so that its relative URLs work on every place of it and below any prefix. An
+/// Inserts a base element into the page: relative URLs work on every place of the page and below any prefix. An
 /// existing base is replaced.
 fn with_base(page: &str, prefix: &str) -> String {
     let base = format!("<base href=\"{prefix}/\">");
@@ -356,7 +356,7 @@ fn with_base(page: &str, prefix: &str) -> String {
     }
 }
 
-/// Has the page ask for files by their version, which is part of the path: what a script imports is of its version too.
+/// Makes the page request files by their version, which is part of the path: imports of a script get the same version.
 fn with_version<'a>(page: &[u8], names: impl Iterator<Item = &'a str>, version: &str) -> Bytes {
     let mut page = String::from_utf8_lossy(page).into_owned();
     for name in names {
@@ -390,7 +390,8 @@ pub(super) async fn get(
         let is_kept = !version.is_empty() && version == assets.version();
         let is_of_another = !version.is_empty() && !is_kept;
         match assets.find(name)? {
-            // Parts of two builds do not fit: a page that was opened before an update must not get ours.
+            // Files of two builds do not fit together: a page that was opened before an update must not get those of
+            // this build.
             _ if is_of_another && is_file_name(name) => Ok(None),
             // A missing file must not return the page: as a script, it would fail with confusing errors.
             None if is_file_name(name) => Ok(None),

@@ -115,7 +115,7 @@ fn part(range: &str, len: u64) -> Option<(u64, u64)> {
     (from <= to).then_some((from, to))
 }
 
-/// Media type for a browser: never one with scripts (SVG, HTML), whatever the writer declared.
+/// Media type for a browser: never one with scripts (SVG, HTML), regardless of the declared type.
 fn media_type(bytes: &[u8]) -> Option<&'static str> {
     match ImageEncoding::sniff(bytes) {
         ImageEncoding::Unknown => {}

@@ -1,4 +1,4 @@
-//! `/api/compare` and `/api/compare/map`: runs against one of them.
+//! `/api/compare` and `/api/compare/map`: runs against a base run.
 
 use std::time::{Duration, Instant};
 
@@ -78,7 +78,7 @@ fn tolerance(wanted: Option<f64>) -> Result<f64, Failure> {
 }
 
 fn row(site: &Site, run: &str) -> Result<Row, Failure> {
-    // The error for an unknown run.
+    // Fails for an unknown run.
     site.index.tags_of(run, trainscope_format::Kind::Hparams)?;
     Ok(settings_of(&site.index, &site.about.base_dirs, run)?)
 }
@@ -119,7 +119,7 @@ fn answer(
     let folder = run_folder(base_dirs, base.run);
     let judged = site.judgements.of(base.run);
     for &other in others {
-        let mut own = comparison::compare(
+        let mut against = comparison::compare(
             &site.comparisons,
             base,
             other,
@@ -128,17 +128,17 @@ fn answer(
             &str::to_owned,
         )?;
         let theirs = site.judgements.of(other.run);
-        own.findings = comparison::findings(judged.as_deref(), theirs.as_deref());
-        own.graph = site.comparisons.graphs(base, other)?;
-        own.partings.truncate(MAX_ROWS);
-        own.scalars.truncate(MAX_ROWS);
-        own.findings.rows.truncate(MAX_ROWS);
-        own.faults.truncate(MAX_ROWS);
-        for names in [&mut own.only_base, &mut own.only_other] {
+        against.findings = comparison::findings(judged.as_deref(), theirs.as_deref());
+        against.graph = site.comparisons.graphs(base, other)?;
+        against.partings.truncate(MAX_ROWS);
+        against.scalars.truncate(MAX_ROWS);
+        against.findings.rows.truncate(MAX_ROWS);
+        against.faults.truncate(MAX_ROWS);
+        for names in [&mut against.only_base, &mut against.only_other] {
             names.tensors.truncate(MAX_ROWS);
             names.scalars.truncate(MAX_ROWS);
         }
-        if let Some(pipeline) = &mut own.pipeline {
+        if let Some(pipeline) = &mut against.pipeline {
             pipeline.differences.truncate(MAX_ROWS);
         }
         let theirs = run_folder(base_dirs, other.run);
@@ -150,7 +150,7 @@ fn answer(
         answer
             .files
             .extend(comparison::long_settings(base.row, other.row));
-        answer.others.push(own);
+        answer.others.push(against);
     }
     answer.runs = runs.to_vec();
     Ok(answer)
@@ -173,7 +173,7 @@ pub(super) async fn map(
         ("limit", query.limit, MAX_MAP_ROWS),
         ("columns", query.columns, MAX_COLUMNS),
     ] {
-        if let Some(wanted) = wanted.filter(|own| !(1..=most).contains(own)) {
+        if let Some(wanted) = wanted.filter(|number| !(1..=most).contains(number)) {
             let message = format!("`{name}` wants 1 to {most}, not {wanted}");
             return Err(Failure::bad_request(message));
         }
@@ -193,11 +193,11 @@ pub(super) async fn map(
             gone,
         };
         let rows = [row(&site, &query.base)?, row(&site, &query.other)?];
-        let [base, other] = [(&query.base, &rows[0]), (&query.other, &rows[1])].map(|own| Side {
+        let [base, other] = [(&query.base, &rows[0]), (&query.other, &rows[1])].map(|side| Side {
             index: &site.index,
-            run: own.0,
-            title: own.0,
-            row: own.1,
+            run: side.0,
+            title: side.0,
+            row: side.1,
         });
         let known = &site.comparisons;
         let mut map = comparison::map(known, base, other, &query, options, &effort)?;

@@ -1,5 +1,5 @@
-//! `/api/graph`: one computation graph of a run; `/api/graph/*`: parts of it, from graphs that are kept while they are
-//! looked at.
+//! `/api/graph`: one computation graph of a run; `/api/graph/*`: parts of it, from graphs that are cached while they
+//! are viewed.
 
 use axum::extract::State;
 use axum::response::Response;

@@ -36,7 +36,7 @@ impl Predicate for ForOtherMachines {
     }
 }
 
-/// Marks answers to clients on other machines; must be inside of the compression layer.
+/// Marks answers to clients on other machines; must be inside the compression layer.
 pub(super) async fn mark(request: Request, next: Next) -> Response {
     let beyond = is_beyond(request.extensions());
     let mut response = next.run(request).await;
@@ -77,9 +77,9 @@ pub(super) async fn guard(State(site): State<Site>, request: Request, next: Next
             "same-origin",
         ),
     ] {
-        // The page that asks for the token has rules of its own.
-        let own = headers.entry(name);
-        own.or_insert(HeaderValue::from_static(value));
+        // The page that asks for the token sets its policy itself.
+        let header = headers.entry(name);
+        header.or_insert(HeaderValue::from_static(value));
     }
     response
 }
@@ -136,7 +136,7 @@ fn check_names(access: &Access, request: &Request) -> Result<(), Failure> {
             )));
         }
     }
-    // A page of another port of this machine; links to pages are no harm.
+    // A page on another port of this machine; links to pages are harmless.
     let is_link =
         request.method().is_safe() && text_of(headers.get("sec-fetch-mode")) == "navigate";
     if !is_same && !matches!(&*site, "" | "none") && !is_link {
@@ -161,7 +161,7 @@ fn host_of(request: &Request) -> Cow<'_, str> {
     }
 }
 
-/// Name and value of the cookie. Cookies are shared by all ports, so servers on two ports of one machine would overwrite
+/// Name and value of the cookie. Cookies are shared by all ports: servers on two ports of one machine would overwrite
 /// each other's.
 fn cookie(site: &Site, token: &Token, request: &Request) -> String {
     let host = host_of(request);

@@ -1,5 +1,5 @@
-//! `/api/importance…`: the parameters that move a result. Each question is a thread of its own, which ends soon after
-//! its client is gone.
+//! `/api/importance…`: the parameters that move a result. Each question runs on a separate thread, which ends soon
+//! after its client is gone.
 
 use std::sync::atomic::Ordering;
 
@@ -27,8 +27,8 @@ pub(super) async fn post(
     check(request.runs.as_deref())?;
     answer(site, move |table, is_cancelled| {
         let rows = rows(table, request.runs.as_deref(), request.filter.as_deref())?;
-        let own = importance(table, &rows, &request, is_cancelled);
-        json(&own.map_err(failure)?)
+        let found = importance(table, &rows, &request, is_cancelled);
+        json(&found.map_err(failure)?)
     })
     .await
 }
@@ -83,7 +83,7 @@ fn rows(
             table
                 .rows
                 .get(*row)
-                .is_some_and(|own| names.contains(&*own.run))
+                .is_some_and(|row| names.contains(&*row.run))
         });
     }
     Ok(rows)

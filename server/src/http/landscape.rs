@@ -1,4 +1,5 @@
-//! `/api/landscape/settings`: the settings with which landscapes of a run were computed, beside its records.
+//! `/api/landscape/settings`: the settings with which landscapes of a run were computed, from a file next to its
+//! records.
 
 use axum::extract::State;
 use axum::response::Response;

@@ -1,4 +1,4 @@
-//! `/api/markdown`: recorded texts, parsed here so that the page never handles markup.
+//! `/api/markdown`: recorded texts, parsed here: the page never handles markup.
 
 use axum::extract::State;
 use axum::response::Response;

@@ -50,7 +50,7 @@ pub(super) async fn patch(
 
 /// Names the notes whose runs do not exist, each with a run without notes of a similar name.
 fn with_strays(site: &Site, mut notebook: Notebook) -> Notebook {
-    // While files are still being read, runs are missing that exist.
+    // While files are still being read, existing runs may be missing.
     if notebook.runs.is_empty() || !site.index.ingest().idle {
         return notebook;
     }

@@ -1,6 +1,6 @@
 //! `GET /api/openapi.json`: this API as an `OpenAPI` document, and the routes that it describes.
 //!
-//! The document is a file, so that the program carries no schemas. A test generates it from the declarations of the handlers
+//! The document is a file: the program carries no schemas. A test generates it from the declarations of the handlers
 //! and compares.
 
 use std::sync::Arc;

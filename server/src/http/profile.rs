@@ -1,4 +1,4 @@
-//! `/api/profile…`: the profiles of a run, and what they say about its steps, operators, memory and ranks.
+//! `/api/profile…`: the profiles of a run, with their steps, operators, memory and ranks.
 
 use axum::extract::State;
 use axum::response::Response;

@@ -1,15 +1,15 @@
-//! Refused tokens, by the address that sent them: after a few, it waits, so that no token can be found by trying.
+//! Refused tokens by sender address. After a few refusals an address has to wait: tokens cannot be found by trying.
 
 use std::collections::HashMap;
 use std::net::{IpAddr, Ipv6Addr};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-/// Refusals after which an address waits.
+/// Number of refusals after which an address has to wait.
 const FREE: u32 = 5;
-/// Time from the last refusal to the next token that is looked at; then the count begins again.
+/// Time from the last refusal until a token is checked again; then the count starts again.
 const WAIT: Duration = Duration::from_secs(30);
-/// Addresses that are remembered. More in half a minute are not one person's mistakes, and are not counted.
+/// Maximum number of counted addresses. More of them within half a minute are not the mistakes of one person.
 const MAX_ADDRESSES: usize = 4_096;
 /// Bits of an IPv6 address that belong to a network; its owner may choose the others.
 const NETWORK: u128 = !0 << 64;
@@ -25,34 +25,35 @@ struct Count {
 }
 
 impl Refusals {
-    /// Rest of the wait of an address; `None` if it may send a token.
+    /// Remaining wait of an address; `None` if it may send a token.
     pub(super) fn rest(&self, peer: IpAddr, now: Instant) -> Option<Duration> {
         let all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let own = all.get(&network(peer)).filter(|own| own.refusals >= FREE)?;
-        let rest = WAIT.checked_sub(now.saturating_duration_since(own.last))?;
+        let known = all
+            .get(&network(peer))
+            .filter(|count| count.refusals >= FREE)?;
+        let rest = WAIT.checked_sub(now.saturating_duration_since(known.last))?;
         (!rest.is_zero()).then_some(rest)
     }
 
-    /// Counts a refusal.
     pub(super) fn count(&self, peer: IpAddr, now: Instant) {
         let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        all.retain(|_, own| now.saturating_duration_since(own.last) < WAIT);
+        all.retain(|_, count| now.saturating_duration_since(count.last) < WAIT);
         if all.len() < MAX_ADDRESSES || all.contains_key(&network(peer)) {
             let first = Count {
                 refusals: 0,
                 last: now,
             };
-            let own = all.entry(network(peer)).or_insert(first);
-            own.refusals += 1;
-            own.last = now;
+            let count = all.entry(network(peer)).or_insert(first);
+            count.refusals += 1;
+            count.last = now;
         }
     }
 }
 
 fn network(peer: IpAddr) -> IpAddr {
     match peer.to_canonical() {
-        IpAddr::V6(own) => Ipv6Addr::from_bits(own.to_bits() & NETWORK).into(),
-        own @ IpAddr::V4(_) => own,
+        IpAddr::V6(address) => Ipv6Addr::from_bits(address.to_bits() & NETWORK).into(),
+        address @ IpAddr::V4(_) => address,
     }
 }
 
@@ -63,7 +64,8 @@ mod tests {
     #[test]
     fn an_address_waits_after_five_refusals() {
         let refusals = Refusals::default();
-        let [one, other]: [IpAddr; 2] = ["10.0.0.1", "10.0.0.2"].map(|own| own.parse().unwrap());
+        let [one, other]: [IpAddr; 2] =
+            ["10.0.0.1", "10.0.0.2"].map(|address| address.parse().unwrap());
         let begin = Instant::now();
         for _ in 0..FREE {
             assert_eq!(refusals.rest(one, begin), None);
@@ -79,7 +81,7 @@ mod tests {
         );
         assert_eq!(refusals.rest(one, begin + WAIT), None);
         refusals.count(one, begin + WAIT);
-        assert_eq!(refusals.rest(one, begin + WAIT), None, "it counts anew");
+        assert_eq!(refusals.rest(one, begin + WAIT), None, "it counts again");
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! Extractors for requests, with answers of our own for invalid ones.
+//! Extractors for requests, with API errors for invalid ones.
 
 use std::time::Duration;
 
@@ -17,14 +17,14 @@ use super::error::Failure;
 const BODY_LIMIT_BYTES: usize = 4 << 20;
 /// Time for a body.
 pub(super) const BODY_TIME: Duration = Duration::from_secs(30);
-/// Bytes of a body that need no place, so that slow clients do not hinder small requests.
+/// Size up to which a body needs no place: slow clients do not hinder small requests.
 const FREE_BODY_BYTES: usize = 64 << 10;
 /// Bytes of one place.
 const UNIT_BYTES: usize = 64 << 10;
 /// Places for large bodies that arrive at the same time: 64 MiB.
 static LARGE_BODIES: Semaphore = Semaphore::const_new((64 << 20) / UNIT_BYTES);
 
-/// True if the client explicitly accepts a media type; `*/*` is no such wish.
+/// True if the client explicitly accepts a media type; `*/*` does not count.
 pub(super) fn wants(headers: &HeaderMap, media_type: &str) -> bool {
     headers
         .get_all(ACCEPT)
@@ -52,8 +52,8 @@ impl<T: DeserializeOwned, S: Sync> FromRequestParts<S> for Params<T> {
     }
 }
 
-/// The JSON body of a request. Its type is required: pages elsewhere cannot send it without asking first, as browsers let them
-/// send texts and forms.
+/// The JSON body of a request. Its media type is required: a foreign page cannot send it without a preflight request,
+/// unlike texts and forms.
 pub(super) struct Body<T>(pub(super) T);
 
 impl<T: DeserializeOwned, S: Send + Sync> FromRequest<S> for Body<T> {
@@ -63,7 +63,7 @@ impl<T: DeserializeOwned, S: Send + Sync> FromRequest<S> for Body<T> {
         let media_type = request.headers().get(CONTENT_TYPE);
         let media_type = media_type.and_then(|value| value.to_str().ok());
         let media_type = media_type.and_then(|value| value.split(';').next());
-        if !media_type.is_some_and(|own| own.trim().eq_ignore_ascii_case("application/json")) {
+        if !media_type.is_some_and(|value| value.trim().eq_ignore_ascii_case("application/json")) {
             return Err(Failure::bad_request(
                 "a body needs the header `Content-Type: application/json`",
             ));
@@ -75,7 +75,7 @@ impl<T: DeserializeOwned, S: Send + Sync> FromRequest<S> for Body<T> {
     }
 }
 
-/// A body as it arrives, in a time and a memory that all clients share.
+/// Reads a body within a time limit, with memory that all clients share.
 async fn received(body: axum::body::Body) -> Result<Vec<u8>, Failure> {
     let mut taken: Option<SemaphorePermit<'_>> = None;
     let mut bytes = Vec::new();

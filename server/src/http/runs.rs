@@ -46,7 +46,7 @@ pub(super) async fn get(State(site): State<Site>) -> Result<Response, Failure> {
     .await
 }
 
-/// `true` for a run of traces, and of the tables of queues that `MindSpore`'s profiler writes beside them.
+/// `true` for a run of traces, and of the tables of queues that `MindSpore`'s profiler writes next to them.
 fn has_only_profiles(run: &Run) -> bool {
     let of_profilers = [Kind::Traces, Kind::InputQueues].map(Kind::as_str);
     let mut kinds = run.kinds.iter().filter(|(_, count)| **count > 0);

@@ -1,4 +1,4 @@
-//! Connections: their number, and the time that a client has for what it sends.
+//! Connections: their maximum number, and the time limits of clients.
 
 use std::net::SocketAddr;
 use std::pin::pin;
@@ -106,8 +106,8 @@ async fn ended(ending: &mut watch::Receiver<bool>) {
     drop(ending.wait_for(|ending| *ending).await);
 }
 
-/// Number of connections at the same time: a quarter of the descriptors is kept for the files of runs. Asks the system for
-/// as many descriptors as it gives.
+/// Maximum number of concurrent connections: a quarter of the descriptors is reserved for the files of runs. Raises the
+/// process limit of descriptors to the system's maximum.
 fn places() -> usize {
     let known = getrlimit(Resource::Nofile);
     let wanted = Rlimit {

@@ -145,7 +145,7 @@ pub(super) async fn attach(
             .runs()
             .runs
             .iter()
-            .any(|own| own.id == request.run);
+            .any(|run| run.id == request.run);
         if !is_known {
             return Err(Failure::unknown_run(&request.run));
         }
@@ -168,10 +168,10 @@ struct ProtocolAnswer {
     speaks: [&'static str; 1],
 }
 
-/// The end of a training: a WebSocket with the messages of `trainscope_format::session`.
+/// The connection of a training: a WebSocket with the messages of `trainscope_format::session`.
 ///
-/// Browsers send `Origin` with `WebSockets`, and trainings do not: requests with it are refused, so that a page elsewhere
-/// cannot pose as a training.
+/// Browsers send `Origin` with `WebSockets`, and trainings do not. Requests with it are refused: a foreign page cannot
+/// pose as a training.
 pub(super) async fn connect(State(site): State<Site>, request: Request) -> Response {
     if request.headers().contains_key(ORIGIN) {
         let message = "pages of browsers cannot connect as trainings";
@@ -233,7 +233,7 @@ async fn serve(site: Site, mut socket: WebSocket, permit: Permit) {
         () = ended => {
             site.sessions.let_go();
             while let Ok(message) = outgoing.try_recv() {
-                // The training goes on by itself if this does not arrive.
+                // The training also goes on if this does not arrive.
                 drop(socket.send(Message::text(message.to_text())).await);
             }
             "the server ends"
@@ -294,7 +294,7 @@ async fn converse(
             }
             received = socket.recv() => match received {
                 Some(Ok(Message::Text(text))) => match ToServer::read(text.as_str()) {
-                    Ok(ToServer::Slice(own)) => head = Some(own),
+                    Ok(ToServer::Slice(slice)) => head = Some(slice),
                     Ok(ToServer::Unknown) => unreadable += 1,
                     Ok(message) => connection.receive(message),
                     Err(error) if error.is_fatal() => {

@@ -16,9 +16,9 @@ use super::error::Failure;
 pub(super) const PIECE_BYTES: usize = 256 << 10;
 /// Number of pieces buffered for a client; one more is being built.
 const WAITING_PIECES: usize = 2;
-/// Maximum number of concurrent bodies, each on a thread of its own. Further clients wait for their first byte.
+/// Maximum number of concurrent bodies, each on a separate thread. Further clients wait for their first byte.
 const MAX_BODIES: usize = 64;
-/// Timeout of a client that takes no piece, so that others get their turn.
+/// Timeout of a client that takes no piece, in favour of waiting clients.
 const MAX_PAUSE: Duration = Duration::from_mins(1);
 
 static TURNS: LazyLock<Arc<Semaphore>> = LazyLock::new(|| Arc::new(Semaphore::new(MAX_BODIES)));

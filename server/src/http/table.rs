@@ -139,8 +139,8 @@ pub(super) async fn pipelines(
     Params(query): Params<PipelinesQuery>,
 ) -> Result<Response, Failure> {
     blocking(move || {
-        let results = query.results.as_deref().map(|own| {
-            let keys = own.split(',').filter(|key| !key.is_empty());
+        let results = query.results.as_deref().map(|text| {
+            let keys = text.split(',').filter(|key| !key.is_empty());
             keys.map(str::to_owned).collect::<Vec<String>>()
         });
         json(&site.table()?.pipelines(results.as_deref())?)

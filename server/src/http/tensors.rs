@@ -24,7 +24,7 @@ use crate::tensors::{history, list, summary, values};
 
 /// Media type of bare elements.
 const OCTETS: &str = "application/octet-stream";
-/// Limits concurrent answers that read whole tensors: others wait, so that slices never do.
+/// Limits concurrent answers that read whole tensors: others wait, and slices never do.
 static LONG: LazyLock<Arc<Semaphore>> = LazyLock::new(|| Arc::new(Semaphore::new(2)));
 
 impl From<TensorError> for Failure {

@@ -1,5 +1,5 @@
-//! The page that asks for the token: the form of a browser that does not have it yet. It leads to the place that was asked for,
-//! and the token is never in an address.
+//! The page that asks for the token, for browsers without it. It leads to the requested place, and the token is never
+//! in an address.
 
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::sync::LazyLock;
@@ -107,17 +107,17 @@ const ZH: Texts = Texts {
     programs: "程序请发送",
 };
 
-/// Result of a token that was sent.
+/// Result of checking a sent token.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Outcome {
     Nothing,
     Refused,
-    /// It was not looked at, and the address waits so long.
+    /// The token was not checked: the address has to wait for this time.
     Waits(Duration),
 }
 
-/// Answers a request without a known token: with the place that was asked for if its form or its address has the token, else
-/// with the page.
+/// Answers a request without a known token: leads to the requested place if its form or its address has the token, else
+/// sends the page.
 pub(super) async fn answer(site: &Site, token: &Token, cookie: &str, request: Request) -> Response {
     let (parts, body) = request.into_parts();
     let peer = parts.extensions.get::<ConnectInfo<SocketAddr>>();
@@ -139,7 +139,7 @@ pub(super) async fn answer(site: &Site, token: &Token, cookie: &str, request: Re
             return welcome(&site.prefix, &parts.uri, cookie);
         }
         (sent, _) => {
-            // An empty field is no try.
+            // An empty field does not count as an attempt.
             if sent.is_some_and(|sent| !sent.is_empty()) {
                 refusals.count(peer, Instant::now());
             }
@@ -190,7 +190,7 @@ fn page(uri: &Uri, headers: &HeaderMap, state: Outcome) -> String {
     } else {
         (EN, "zh")
     };
-    let theme = parameter(uri, "theme").filter(|own| matches!(*own, "dark" | "light"));
+    let theme = parameter(uri, "theme").filter(|theme| matches!(*theme, "dark" | "light"));
     let host = headers.get("host").and_then(|host| host.to_str().ok());
     let host = host.unwrap_or("");
     let (name, port) = host.rsplit_once(':').unwrap_or((host, "8080"));
@@ -218,7 +218,7 @@ fn page(uri: &Uri, headers: &HeaderMap, state: Outcome) -> String {
                     }
                     b { "trainscope" }
                     span { (host) }
-                    // Links, so that they need no script; the page that follows takes both choices from the address.
+                    // Links need no script; the next page takes both choices from the address.
                     a lang=(other) href=(place_with(uri, Some(("lang", other)))) { (texts.other) }
                     a class="to-dark" href=(place_with(uri, Some(("theme", "dark")))) { (texts.dark) }
                     a class="to-light" href=(place_with(uri, Some(("theme", "light")))) { (texts.light) }
@@ -266,13 +266,13 @@ fn query_token(uri: &Uri) -> Option<&str> {
     parameter(uri, "token")
 }
 
-/// A parameter of the query, as it is written.
+/// A parameter of the query, not decoded.
 fn parameter<'a>(uri: &'a Uri, name: &str) -> Option<&'a str> {
     let mut pairs = uri.query()?.split('&');
     pairs.find_map(|pair| pair.strip_prefix(name)?.strip_prefix('='))
 }
 
-/// The place that a request names, with another value of a parameter, and without the token, which would be copied along with
+/// The place that a request names, with another value of a parameter, and without the token, which would be copied with
 /// links.
 fn place_with(uri: &Uri, change: Option<(&str, &str)>) -> String {
     let changed = change.map(|(name, value)| format!("{name}={value}"));
@@ -293,7 +293,7 @@ fn place_with(uri: &Uri, change: Option<(&str, &str)>) -> String {
     place
 }
 
-/// Sets the cookie, and leads to the place that was asked for.
+/// Sets the cookie, and redirects to the requested place.
 fn welcome(prefix: &str, uri: &Uri, cookie: &str) -> Response {
     let place = place_with(uri, None);
     let cookie = format!("{cookie}; Path={prefix}/; HttpOnly; SameSite=Strict; Max-Age=31536000");

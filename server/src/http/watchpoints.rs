@@ -104,8 +104,8 @@ pub(super) async fn recheck(
 
 /// Names are compared with discovered and judged runs.
 fn check_run(site: &Site, run: &str) -> Result<(), Failure> {
-    let is_known =
-        site.index.runs().runs.iter().any(|own| own.id == run) || site.judgements.of(run).is_some();
+    let is_known = site.index.runs().runs.iter().any(|known| known.id == run)
+        || site.judgements.of(run).is_some();
     if is_known {
         Ok(())
     } else {

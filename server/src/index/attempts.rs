@@ -30,12 +30,12 @@ pub(super) struct Attempt {
     pub(super) superseded: Vec<RangeInclusive<i64>>,
     /// Its entry in the API, if there are several attempts.
     pub(super) told: Vec<scalars::Attempt>,
-    /// Session starts of its own file.
+    /// Session starts of its file.
     starts: Vec<SessionStart>,
 }
 
 impl Attempt {
-    /// Points superseded by their own file; `None` if steps ascend, so that there are none.
+    /// Points superseded by later points of the same file; `None` if steps ascend.
     pub(super) fn rewinds(
         &self,
         pieces: &[Piece],
@@ -157,9 +157,9 @@ pub(super) fn group(
     store: &Store,
 ) -> Vec<Writer> {
     let attempt = |(source, part): (Arc<Source>, Arc<Part>)| {
-        let own = starts.iter().filter(|(file, _)| *file == source.id);
+        let of_file = starts.iter().filter(|(file, _)| *file == source.id);
         Attempt {
-            starts: own.map(|(_, start)| *start).collect(),
+            starts: of_file.map(|(_, start)| *start).collect(),
             superseded: Vec::new(),
             told: Vec::new(),
             part,
@@ -190,12 +190,12 @@ pub(super) fn group(
     let mut attempts: Vec<Option<Attempt>> = attempts.into_iter().map(Some).collect();
     let mut writers = Vec::new();
     for (n, indices) in restart::writers(&extents).into_iter().enumerate() {
-        let own: Vec<Extent> = indices.iter().map(|i| extents[*i]).collect();
-        let has_attempts = restart::went_back(own.iter().copied()) > 0;
-        let told = restart::written(&own).into_iter();
-        let mut told = told.zip(restart::numbers(own.iter().copied()));
+        let chosen: Vec<Extent> = indices.iter().map(|i| extents[*i]).collect();
+        let has_attempts = restart::went_back(chosen.iter().copied()) > 0;
+        let told = restart::written(&chosen).into_iter();
+        let mut told = told.zip(restart::numbers(chosen.iter().copied()));
         let mut of_writer = Vec::new();
-        for (index, ranges) in indices.into_iter().zip(restart::superseded(&own)) {
+        for (index, ranges) in indices.into_iter().zip(restart::superseded(&chosen)) {
             let written = told.next().filter(|_| has_attempts);
             if let Some(mut attempt) = attempts[index].take() {
                 attempt.superseded.extend(ranges);

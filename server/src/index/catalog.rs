@@ -25,7 +25,7 @@ const MAX_TAGS: usize = 200_000;
 pub(super) const MAX_FILES: usize = 64;
 /// A file counts as growing for this long after its last change, or for five of its usual pauses if that is longer.
 pub(super) const LIVE: Duration = Duration::from_mins(1);
-/// … but never for longer than this.
+/// Maximum time for which a file counts as growing.
 const LIVE_AT_MOST: Duration = Duration::from_hours(1);
 
 /// One run: its sources by path.
@@ -216,7 +216,7 @@ fn describe_file(source: &Source, state: &SourceState, now: SystemTime) -> File 
     }
 }
 
-/// The lower, or the higher, of two times either of which may be missing.
+/// The lower or the higher of two optional times.
 fn of_times(a: Option<f64>, b: Option<f64>, pick: fn(f64, f64) -> f64) -> Option<f64> {
     match (a, b) {
         (Some(a), Some(b)) => Some(pick(a, b)),

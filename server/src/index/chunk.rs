@@ -1,4 +1,4 @@
-//! Chunks: up to 1,024 points of one series as compressed columns, with a summary of every 64 of them.
+//! Chunks: up to 1,024 points of one series as compressed columns, with a summary of every 64 points.
 //!
 //! Every point is stored exactly, NaN payloads included. Steps and wall times are coded as differences, values as
 //! order-preserving integers, each in [blocks](super::bits) that can be read alone.
@@ -31,9 +31,7 @@ const BODIES: u8 = 2;
 pub(super) struct ChunkMeta {
     /// Summary of all its points.
     pub(super) summary: Summary,
-    /// Lowest step.
     pub(super) min_step: i64,
-    /// Highest step.
     pub(super) max_step: i64,
     /// Wall time of the first point.
     pub(super) first_wall_time_secs: f64,
@@ -48,7 +46,7 @@ impl ChunkMeta {
         Self::of_blocks(points, &blocks)
     }
 
-    /// The same from the summaries of the blocks, which are merged instead of reading all values again.
+    /// Like [`ChunkMeta::of`], from the summaries of the blocks instead of all values.
     fn of_blocks(points: &Points, blocks: &[Summary]) -> Self {
         let mut summary = Summary::EMPTY;
         if blocks.is_empty() {
@@ -301,7 +299,7 @@ pub(super) fn encode(points: &Points) -> Vec<u8> {
     out
 }
 
-/// Columns to read beside the steps.
+/// Columns to read in addition to the steps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Want {
     /// None.

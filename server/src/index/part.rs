@@ -43,7 +43,7 @@ struct PartData {
 }
 
 impl PartData {
-    /// Seals the open points, if there are any; returns the size of the chunk in bytes.
+    /// Seals the open points, if any; returns the size of the chunk in bytes.
     fn seal(&mut self) -> usize {
         if self.open.len() == 0 {
             return 0;
@@ -69,7 +69,7 @@ impl PartData {
         if self.open.is_full() { self.seal() } else { 0 }
     }
 
-    /// Reopens a last chunk that is not full, so that points can be appended to it.
+    /// Reopens a last chunk that is not full, to append points.
     fn thaw(&mut self, id: PartId, store: &Store) {
         let full = |meta: &ChunkMeta| meta.summary.count >= CHUNK as u64;
         if self.open.len() > 0 || self.metas.last().is_none_or(full) {
@@ -198,7 +198,7 @@ impl Part {
         sealed
     }
 
-    /// The same for one record with a body.
+    /// Like [`Part::append`], for one record with a body.
     pub(super) fn append_body(
         &self,
         step: i64,

@@ -16,7 +16,10 @@ const OF_ENVIRONMENT: [&str; 4] = ["command", "python", "torch", "commit"];
 pub(crate) fn settings_of(fact: &ProgramFact) -> Vec<(String, HparamValue)> {
     let number = |name: &str| fact.number(name).map(HparamValue::Number);
     let text = |text: &str| (!text.is_empty()).then(|| HparamValue::Text(text.to_owned()));
-    let yes_no = |name: &str| fact.number(name).map(|own| HparamValue::Bool(own > 0.0));
+    let yes_no = |name: &str| {
+        fact.number(name)
+            .map(|number| HparamValue::Bool(number > 0.0))
+    };
     let values: Vec<(String, Option<HparamValue>)> = match &*fact.kind {
         "optimizer_settings" => {
             let (class, group) = fact
@@ -32,7 +35,7 @@ pub(crate) fn settings_of(fact: &ProgramFact) -> Vec<(String, HparamValue)> {
                     format!("{class}.{group}.{name}")
                 }
             };
-            // A schedule begins anywhere: the highest rate is the one that was chosen.
+            // A schedule may start at any rate: the highest one is the setting.
             let rate = (key("learning_rate"), number("highest_lr"));
             let class = is_first.then(|| ("optimizer".to_owned(), text(class)));
             let others = OF_OPTIMIZER.iter().map(|name| (key(name), number(name)));

@@ -57,7 +57,10 @@ pub(super) fn read(
     store: &Store,
 ) -> Result<Series, ReadError> {
     let mut series = read_side(attempts, range, Side::Live, store)?;
-    series.attempts = attempts.iter().flat_map(|own| own.told.clone()).collect();
+    series.attempts = attempts
+        .iter()
+        .flat_map(|attempt| attempt.told.clone())
+        .collect();
     if range.superseded {
         let mut old = read_side(attempts, range, Side::Superseded, store)?;
         series.live = Some(series.steps.len() as u64);

@@ -28,12 +28,11 @@ pub(crate) struct Blob {
 }
 
 impl Blob {
-    /// Length in bytes.
     pub(crate) fn len_bytes(&self) -> u64 {
         self.stretch.len_bytes
     }
 
-    /// Fills a buffer with the bytes from `from` on.
+    /// Fills a buffer with the bytes that start at `from`.
     pub(crate) fn read_at(&self, from: u64, out: &mut [u8]) -> io::Result<()> {
         self.file.read_exact_at(out, self.stretch.offset + from)
     }
@@ -74,7 +73,7 @@ impl IndexedRecord {
         let place = self.source.place();
         let folder = place.full.parent().unwrap_or(Path::new(""));
         let is_there = |file: &str| {
-            // Only names beside the graph are checked: a file may contain any path.
+            // Only names next to the graph are checked: a file may contain any path.
             let mut parts = Path::new(file).components();
             parts.all(|part| matches!(part, Component::Normal(_) | Component::CurDir))
                 && folder.join(file).is_file()
@@ -171,8 +170,8 @@ impl Index {
         Ok(all)
     }
 
-    /// Calls a function for every record of a query, in step order, regardless of `points`; few of them are in memory
-    /// at a time.
+    /// Calls a function for every record of a query, in step order, regardless of `points`; few are in memory at a
+    /// time.
     pub fn each_record(
         &self,
         kind: Kind,
@@ -189,7 +188,7 @@ impl Index {
         })
     }
 
-    /// The same, with the file of each record. An error of the function ends it.
+    /// Like [`Index::each_record`], with the file of each record. An error of the function ends it.
     pub(crate) fn each_found(
         &self,
         kind: Kind,
@@ -250,7 +249,7 @@ impl Index {
         read(&source, stretch)
     }
 
-    /// The same, open for reading piece by piece.
+    /// Like [`Index::blob`], open for reading piece by piece.
     pub(crate) fn open_blob(&self, id: &str) -> Result<Blob, ReadError> {
         let (source, stretch) = self.stretch(id)?;
         let (file, decoded) = open(&source)?;

@@ -1,7 +1,7 @@
 //! Source files: location, reading position, errors, and parts.
 //!
-//! One worker at a time publishes into a source, under its state lock; a commit takes the same lock, so that the
-//! written data and their offset are consistent.
+//! One worker at a time publishes into a source, under its state lock; a commit takes the same lock: the written data
+//! and their offset are consistent.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -22,7 +22,6 @@ pub(crate) struct Source {
     /// Unique within one index.
     pub(super) id: u64,
     pub(crate) format: Format,
-    /// Identity of the file.
     pub(crate) identity: Identity,
     place: RwLock<Place>,
     state: Mutex<SourceState>,
@@ -236,8 +235,8 @@ impl Source {
 
     /// Adds uncommitted data to `batch`; the returned parts are to be notified after the write.
     ///
-    /// Full batches are written by `ahead`. They hold only chunks that no record counts yet, so that the store is
-    /// consistent at any time: the record of the file and those of its tags are written last.
+    /// Full batches are written by `ahead`. They hold only chunks that no record counts yet: the store is consistent at
+    /// any time: the record of the file and those of its tags are written last.
     pub(super) fn commit(
         &self,
         batch: &mut Batch,

@@ -38,7 +38,7 @@ pub(crate) struct SourceState {
     pub(crate) fed_bytes: u64,
     /// Bytes before this one are decoded and published.
     pub(crate) offset: u64,
-    /// Memory of the decoder beside offset and tags.
+    /// State of the decoder, except for offset and tags.
     pub(crate) decoder: Vec<u8>,
     /// The first bytes.
     pub(crate) head: Head,
@@ -53,14 +53,14 @@ pub(crate) struct SourceState {
     pub(crate) lost_records: u64,
     /// Records published.
     pub(crate) records: u64,
-    /// Number of them that the store holds.
+    /// Number of these records in the store.
     #[serde(skip)]
     pub(crate) committed_records: u64,
     /// Session starts, at most [`MAX_SESSION_STARTS`].
     pub(crate) session_starts: Vec<SessionStart>,
     /// Hyper-parameters of its run.
     pub(crate) hparams: BTreeMap<String, HparamValue>,
-    /// Settings in the facts of its program, which count where no hyper-parameter has the name.
+    /// Settings in the facts of its program, used if no hyper-parameter has the name.
     pub(crate) of_program: BTreeMap<String, HparamValue>,
     /// Records counted but not read, by kind.
     pub(crate) unread: BTreeMap<Kind, u64>,
@@ -73,7 +73,7 @@ pub(crate) struct SourceState {
     /// Reason why it cannot be opened or read.
     #[serde(skip)]
     pub(crate) unreadable: Option<String>,
-    /// True if it is on disk no more.
+    /// True if it is no longer on disk.
     #[serde(skip)]
     pub(crate) gone: bool,
 }
@@ -162,7 +162,7 @@ fn note(
     }
 }
 
-/// Values in lineage that others write as hyper-parameters, under the names of those.
+/// Values in lineage that other programs write as hyper-parameters, under the names of those.
 fn of_lineage(lineage: &Lineage) -> Vec<(String, HparamValue)> {
     let text = |value: &String| HparamValue::Text(value.clone());
     let count = |value: &i64| HparamValue::Number(*value as f64);

@@ -8,8 +8,8 @@
 //! 'c' part u64 chunk u32       columns of a chunk
 //! ```
 //!
-//! All numbers in keys are big-endian, so that the tree sorts by them. Everything here is derived: an entry that
-//! cannot be read is deleted and read again from the source files.
+//! All numbers in keys are big-endian: the tree sorts by them. Everything here is derived: an entry that cannot be read
+//! is deleted and read again from the source files.
 
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
@@ -59,7 +59,7 @@ impl PartCounts {
     }
 }
 
-/// Stored record of a part beside its chunks.
+/// Stored record of a part, in addition to its chunks.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct PartRecord {
     pub(super) part: PartId,
@@ -91,7 +91,7 @@ pub(super) struct Store {
     _temporary: Option<tempfile::TempDir>,
     /// Set by the first read that fails in a tree as it is on disk: the ingest loop then starts over.
     broken: AtomicBool,
-    /// Reason of the first failed write, after which the tree takes no more of them. What was flushed can be read.
+    /// Reason of the first failed write, after which all writes fail. Flushed data can still be read.
     closed: Mutex<Option<String>>,
     /// Set when the tree was opened again.
     reopened: AtomicBool,
@@ -113,7 +113,7 @@ fn open_tree(folder: &Path) -> Result<sled::Db, sled::Error> {
     let config = sled::Config::new()
         .path(folder)
         // The default is 1 GiB. Segments stay at their default of 512 KiB: a node of sixteen chunks that does not fit
-        // into one becomes a file of its own.
+        // into one becomes a separate file.
         .cache_capacity(16 << 20)
         // Commits are flushed explicitly.
         .flush_every_ms(None);
@@ -123,13 +123,13 @@ fn open_tree(folder: &Path) -> Result<sled::Db, sled::Error> {
 }
 
 /// Frees nodes of the tree that a number of writes replaced. sled leaves them to `crossbeam-epoch`, which frees a few
-/// whenever sled is used: after the batches of 10,000 short runs 2 GB of them would remain.
+/// whenever sled is used: after the batches of 10,000 short runs 2 GB would remain.
 fn free_replaced_nodes(writes: usize) {
-    /// Nodes that a round frees at most.
+    /// Maximum number of nodes that a round frees.
     const NODES: usize = 512;
-    /// Nodes that a write replaces, with the changes before it, at most.
+    /// Maximum number of nodes that a write replaces, together with the changes before it.
     const NODES_OF_A_WRITE: usize = 8;
-    /// Rounds until what was replaced last may be freed.
+    /// Rounds until the last replaced nodes may be freed.
     const DELAY: usize = 4;
     for _ in 0..DELAY + writes * NODES_OF_A_WRITE / NODES {
         crossbeam_epoch::pin().flush();
@@ -166,8 +166,8 @@ fn number_of(key: &[u8]) -> Option<u32> {
 }
 
 impl Store {
-    /// Opens the index in `folder`. If another process holds it, or nothing can be written there, a temporary one is created; if
-    /// it has another version or is damaged, it is rebuilt.
+    /// Opens the index in `folder`. If another process holds it, or the folder is not writable, a temporary one is
+    /// created; if it has another version or is damaged, it is rebuilt.
     pub(super) fn open(folder: &Path) -> std::io::Result<(Self, Meta, Opening)> {
         let error = match Self::open_in(folder) {
             Err(error) if is_held(&error) || is_unwritable(&error) => error,
@@ -236,8 +236,8 @@ impl Store {
         self.broken.load(Ordering::Relaxed)
     }
 
-    /// Reads in the tree. After a failed write sled cannot read what it has changed since the last flush and dropped from its
-    /// cache, nor what shared a node with it: the tree is then opened again, as it is on disk.
+    /// Reads in the tree. After a failed write sled cannot read data that it changed since the last flush and dropped
+    /// from its cache, nor data in the same nodes: the tree is then opened again, as it is on disk.
     fn read<T>(&self, read: impl Fn(&sled::Db) -> Result<T, sled::Error>) -> Result<T, ReadError> {
         let result = match self.with_tree(&read) {
             Err(e @ sled::Error::Io(_)) if self.reopen(&e) => self.with_tree(&read),
@@ -258,7 +258,7 @@ impl Store {
         run(tree.as_ref().ok_or_else(missing)?)
     }
 
-    /// Opens the tree again after an error, once, and closes it for writes; returns whether there is one to read.
+    /// Opens the tree again after an error, once, and closes it for writes; returns true if it can be read.
     pub(super) fn reopen(&self, error: &sled::Error) -> bool {
         /// Time for sled to end its writes and to free the lock of the file.
         const PATIENCE: Duration = Duration::from_secs(2);
@@ -266,7 +266,7 @@ impl Store {
         if self.reopened.swap(true, Ordering::Relaxed) {
             return tree.is_some();
         }
-        // The new tree lacks all that was applied and not flushed: no commit of that may succeed.
+        // The new tree lacks all changes that were applied but not flushed: their commit must not succeed.
         self.close(error);
         *tree = None;
         let start = Instant::now();
@@ -281,7 +281,7 @@ impl Store {
         tree.is_some()
     }
 
-    /// Fails if nothing can be written any more, as on a full disk: data stays in memory.
+    /// Fails if the tree is closed for writes, as after a full disk: data stays in memory.
     pub(super) fn check_open(&self) -> Result<(), ReadError> {
         let closed = self.closed.lock();
         closed

@@ -51,7 +51,7 @@ fn add(index: &Index, path: &str) -> Arc<Source> {
     index.add(place(path), Format::Tfevents, Identity::default())
 }
 
-/// Publishes points of tag `loss`, a second apart from `begin_secs` on.
+/// Publishes points of tag `loss`, a second apart, starting at `begin_secs`.
 fn publish(index: &Index, source: &Source, begin_secs: f64, points: &[(i64, f64)]) {
     let mut batch = RecordBatch::default();
     let first = source.state().records == 0;

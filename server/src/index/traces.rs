@@ -51,14 +51,14 @@ impl Index {
         Ok(files)
     }
 
-    /// The folder of a run; `None` if no file of it is known.
+    /// The folder of a run; `None` if none of its files is known.
     pub(crate) fn folder(&self, run: &str) -> Option<PathBuf> {
-        let own = self.0.catalog.run(run).and_then(|entry| {
+        let of_events = self.0.catalog.run(run).and_then(|entry| {
             let sources = entry.sources();
             let mut places = sources.iter().map(|source| source.place());
             places.find_map(|place| folder_above(run, &place.path, &place.full))
         });
-        own.or_else(|| {
+        of_events.or_else(|| {
             let recording = self.recording(run)?;
             let tensors = recording.run.ranks.values();
             let mut tensors = tensors.flat_map(|rank| rank.steps.values().flatten());

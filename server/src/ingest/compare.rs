@@ -28,7 +28,7 @@ impl Loop {
         }
         for found in files {
             if let Some(known) = self.known.get(&found.place.full) {
-                // Tensors found beside it make it a part of their run.
+                // Tensors found next to it make it a part of their run.
                 if known.source.place() == found.place {
                     self.look(&found);
                 } else {
@@ -78,7 +78,7 @@ impl Loop {
             return;
         };
         let fed_bytes = known.source.with_state(|state| state.fed_bytes);
-        // A file that grows may have been read further than it was long when the walk saw it.
+        // A growing file may have been read beyond the length that the walk saw.
         let is_cut = found.len_bytes < fed_bytes
             && std::fs::metadata(path).is_ok_and(|now| now.len() < fed_bytes);
         let (same, changed, came_back) = known.source.with_state(|state| {
@@ -226,7 +226,7 @@ mod tests {
         let first = known(&ingest);
         ingest.known.get_mut(&path).unwrap().busy = false;
         first.with_state(|state| state.fed_bytes = 100);
-        // The walk saw it shorter than a worker has read it since.
+        // A worker has read further since the walk.
         let metadata = std::fs::metadata(&path).unwrap();
         let mut found = ingest.known[&path].on_disk(&metadata);
         found.len_bytes = 50;

@@ -1,7 +1,7 @@
 //! Reads files for the index, one turn at a time.
 //!
-//! Memory is bounded by the blocks in flight, for files of any size: at most four for each worker, beside
-//! those that wait in feeds.
+//! Memory is bounded by the blocks in flight, for files of any size: at most four per worker, and those that wait in
+//! feeds.
 
 use std::io;
 use std::path::Path;

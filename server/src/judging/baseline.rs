@@ -25,14 +25,16 @@ impl GoodProfiles {
     /// Reads the newest session of a run. Profiles that cannot be read are left out.
     pub(crate) fn of_run(run: &RunFiles, any_device: bool) -> Self {
         let sessions = recorded_by(run);
-        let newest = sessions.first().map(|own| own.id.clone());
+        let newest = sessions.first().map(|session| session.id.clone());
         let of_newest = sessions
             .iter()
-            .filter(|own| Some(&own.id) == newest.as_ref());
-        let read = of_newest.map(|own| read_files(own, &Progress::default()));
-        let readable = read.filter(|own| own.state() != ProfileState::Unreadable);
+            .filter(|session| Some(&session.id) == newest.as_ref());
+        let read = of_newest.map(|files| read_files(files, &Progress::default()));
+        let readable = read.filter(|profile| profile.state() != ProfileState::Unreadable);
         Self {
-            by_rank: readable.map(|own| (own.rank(), comparable(&own))).collect(),
+            by_rank: readable
+                .map(|profile| (profile.rank(), comparable(&profile)))
+                .collect(),
             any_device,
         }
     }
@@ -40,12 +42,17 @@ impl GoodProfiles {
     /// Reads the text of `export --kind profile --format json`: the first session in it, which is the newest.
     pub(crate) fn of_export(text: &str, any_device: bool) -> Result<Self, serde_json::Error> {
         let export: Export = serde_json::from_str(text)?;
-        let newest = export.sessions.first().map(|own| own.session.clone());
-        let of_newest = export.sessions.into_iter().filter(|own| {
-            Some(&own.session) == newest.as_ref() && own.state != ProfileState::Unreadable
+        let newest = export
+            .sessions
+            .first()
+            .map(|session| session.session.clone());
+        let of_newest = export.sessions.into_iter().filter(|session| {
+            Some(&session.session) == newest.as_ref() && session.state != ProfileState::Unreadable
         });
         Ok(Self {
-            by_rank: of_newest.map(|own| (own.rank, own.into())).collect(),
+            by_rank: of_newest
+                .map(|session| (session.rank, session.into()))
+                .collect(),
             any_device,
         })
     }
@@ -61,16 +68,16 @@ impl GoodProfiles {
 }
 
 /// The summary of a profile with all of its steps and operators.
-pub(super) fn comparable(own: &LoadedProfile) -> SessionSummary {
-    let mut all = summary(&own.model, StepRange::default(), usize::MAX);
-    own.describe(&mut all);
-    all.operators = operators(own);
+pub(super) fn comparable(profile: &LoadedProfile) -> SessionSummary {
+    let mut all = summary(&profile.model, StepRange::default(), usize::MAX);
+    profile.describe(&mut all);
+    all.operators = operators(profile);
     all
 }
 
 /// All operators by name.
-pub(super) fn operators(own: &LoadedProfile) -> Vec<OperatorRow> {
-    let table = Operators::new(&own.model).table(OperatorGroup::Name, StepRange::default());
+pub(super) fn operators(profile: &LoadedProfile) -> Vec<OperatorRow> {
+    let table = Operators::new(&profile.model).table(OperatorGroup::Name, StepRange::default());
     table.rows
 }
 
@@ -106,25 +113,25 @@ struct ExportedOperator {
 }
 
 impl From<ExportedSession> for SessionSummary {
-    fn from(own: ExportedSession) -> Self {
-        let steps = own.steps.into_iter().map(|step| ProfileStep {
+    fn from(exported: ExportedSession) -> Self {
+        let steps = exported.steps.into_iter().map(|step| ProfileStep {
             begin_nanos: step.begin_nanos,
             end_nanos: step.end_nanos,
             is_whole: step.is_whole,
             ..ProfileStep::default()
         });
-        let operators = own.operators.into_iter().map(|operator| OperatorRow {
+        let operators = exported.operators.into_iter().map(|operator| OperatorRow {
             name: operator.name,
             self_step_nanos: operator.self_step_nanos,
             ..OperatorRow::default()
         });
         Self {
-            session: own.session,
-            rank: own.rank,
-            state: own.state,
-            device_name: own.device_name,
+            session: exported.session,
+            rank: exported.rank,
+            state: exported.state,
+            device_name: exported.device_name,
             steps: steps.collect(),
-            median_step_nanos: own.median_step_nanos,
+            median_step_nanos: exported.median_step_nanos,
             operators: operators.collect(),
             ..Self::default()
         }

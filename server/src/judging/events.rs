@@ -1,7 +1,7 @@
 //! Passes the content of event files to a listener, in step order where other sources of the run need it.
 //!
-//! Files are decoded a block at a time; records ahead of the requested step wait in their block, so that statistics in
-//! event files and tensors in dumps come in one order.
+//! Files are decoded a block at a time; records ahead of the requested step wait in their block: statistics in event
+//! files and tensors in dumps come in one order.
 
 use std::path::Path;
 use std::sync::Arc;

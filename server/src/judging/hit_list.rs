@@ -1,4 +1,4 @@
-//! Order, counts and names of all hits of a run, for answers about some of them.
+//! Order, counts and names of all hits of a run, for answers about a part.
 //!
 //! Made for the first request: a hundred thousand hits take milliseconds, and a filter is typed letter by letter.
 
@@ -23,10 +23,10 @@ pub struct Listing {
 }
 
 impl Listing {
-    /// Sorts hits, which are by step already.
+    /// Sorts hits that are in the order of steps.
     pub fn new(all: &[Hit]) -> Self {
         let mut order: Vec<usize> = (0..all.len()).collect();
-        // Stable, and by step already.
+        // The sort is stable, and hits are in the order of steps.
         order.sort_by_key(|&at| (all[at].step, all[at].rank));
         let mut ranks: Vec<u32> = all.iter().map(|hit| hit.rank).collect();
         ranks.sort_unstable();
@@ -36,13 +36,13 @@ impl Listing {
         let mut known = FxHashMap::default();
         let names_of = all.iter().map(|hit| {
             *hits_of.entry(hit.watchpoint).or_insert(0) += 1;
-            let own = [
+            let key = [
                 &*hit.tensor,
                 hit.condition.id,
                 hit.node.as_deref().unwrap_or_default(),
             ];
-            *known.entry(own).or_insert_with(|| {
-                names.push(own.map(str::to_lowercase));
+            *known.entry(key).or_insert_with(|| {
+                names.push(key.map(str::to_lowercase));
                 u32::try_from(names.len() - 1).unwrap_or(u32::MAX)
             })
         });
@@ -56,7 +56,7 @@ impl Listing {
         }
     }
 
-    /// A test of hits, by their place among all, for a text in one of their names, in any case.
+    /// Returns a test for hits by index: true if one of their names contains a text, in any letter case.
     pub fn finder(&self, text: &str) -> impl Fn(usize) -> bool {
         let text = text.to_lowercase();
         let has = |names: &[String; 3]| names.iter().any(|name| name.contains(&text));

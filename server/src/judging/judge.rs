@@ -1,7 +1,7 @@
 //! Judges one run: passes the content of all its files to an evaluator, step by step.
 //!
-//! Tensors of many steps at a time are read on all threads and evaluated in order, so that the result does not depend
-//! on the number of threads. Only summaries are kept in memory.
+//! Tensors of many steps at a time are read on all threads and evaluated in order: the result does not depend on the
+//! number of threads. Only summaries are kept in memory.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -23,8 +23,9 @@ use super::events::{EventRecords, Listener as _};
 pub(crate) use super::fault::Fault;
 use super::observer::{Observer, Unreadable};
 use super::profiles::JudgedProfiles;
+use super::shared::SharedFiles;
 use crate::discovery::runs::{EventSource, RunFiles, TensorSource};
-use crate::reader::{Buffers, Feeds};
+use crate::reader::Buffers;
 use crate::tensor_files::contents::SharedNames;
 use crate::tensor_files::contents::{Content, ListedTensor};
 use crate::tensor_files::dumps::DumpGraphs;
@@ -41,7 +42,6 @@ const PARALLEL_BYTES: u64 = 4 << 20;
 /// A run with its findings.
 #[derive(Clone, Debug, Default)]
 pub struct Judgement {
-    /// The name of the run.
     pub(crate) name: String,
     /// Path as typed on the command line.
     pub(crate) title: String,
@@ -51,11 +51,9 @@ pub struct Judgement {
     pub(crate) damaged: Vec<Fault>,
     /// Files with a truncated last record, which may still be written.
     pub(crate) truncated: Vec<Fault>,
-    /// Number of files.
     pub(crate) files: u64,
     /// Total size in bytes.
     pub(crate) len_bytes: u64,
-    /// Number of ranks.
     pub(crate) ranks: u64,
     /// Watchpoints in force.
     pub(crate) watchpoints: Watchpoints,
@@ -69,13 +67,13 @@ pub struct Judgement {
     pub(crate) shared: Vec<SharedNames>,
     /// The newest profile in brief.
     pub(crate) profile: Option<RunProfile>,
-    /// Source lines in the training's own code that compute the tensors with hits, if a graph has them.
+    /// Source lines in the training's code that compute the tensors with hits, if a graph has them.
     pub(crate) sources: FxHashMap<Arc<str>, SourceLine>,
 }
 
 /// Remark on a truncated file that is the newest of its rank.
 const MAY_GROW: &str = "; perhaps it is still being written";
-/// The same of one that a newer file follows.
+/// Remark on a truncated file that is followed by a newer one.
 const ENDED: &str = ": its program ended while writing";
 
 /// A tensor of a step, before it is read.
@@ -107,7 +105,7 @@ pub(crate) fn judge(
     judge_against(None, run, watchpoints, threads, progress)
 }
 
-/// The same, with profiles compared with good ones if there are some.
+/// Like [`judge`], with profiles compared with good ones if there are any.
 pub(crate) fn judge_against(
     good: Option<Arc<GoodProfiles>>,
     run: &RunFiles,
@@ -124,12 +122,12 @@ pub(crate) fn judge_against(
     judged
 }
 
-/// The event files of a run by rank: its own, and then, as `true`, those of runs that evaluate it.
+/// The event files of a run by rank: those of the run, then, marked with `true`, those of runs that evaluate it.
 pub(super) fn event_files(run: &RunFiles) -> impl Iterator<Item = (u32, bool, &EventSource)> {
     run.ranks.iter().flat_map(|(&rank, found)| {
-        let own = found.events.iter().map(move |source| (rank, false, source));
+        let events = found.events.iter().map(move |source| (rank, false, source));
         let beside = found.evaluations.iter();
-        own.chain(beside.map(move |source| (rank, true, source)))
+        events.chain(beside.map(move |source| (rank, true, source)))
     })
 }
 
@@ -146,7 +144,7 @@ pub(super) struct Judging {
     readers: Vec<Reader>,
     buffers: Buffers,
     orders: FxHashMap<u32, String>,
-    /// `MindSpore`'s graphs beside its dumps, by rank.
+    /// `MindSpore`'s graphs next to its dumps, by rank.
     graphs: BTreeMap<u32, DumpGraphs>,
     faulty: FxHashSet<Arc<str>>,
     profiles: JudgedProfiles,
@@ -154,9 +152,13 @@ pub(super) struct Judging {
 }
 
 impl Judging {
-    pub(super) fn new(run: &RunFiles, watchpoints: Watchpoints, feeds: Option<&Feeds>) -> Self {
-        let events = event_files(run);
-        let events = events
+    pub(super) fn new(
+        run: &RunFiles,
+        watchpoints: Watchpoints,
+        shared: Option<&SharedFiles>,
+    ) -> Self {
+        let feeds = shared.map(|shared| &shared.feeds);
+        let events = event_files(run)
             .map(|(rank, is_beside, source)| EventRecords::new(source, rank, is_beside, feeds));
         let mut judging = Self {
             observer: Observer::new(watchpoints.clone()),
@@ -169,7 +171,7 @@ impl Judging {
             orders: FxHashMap::default(),
             graphs: BTreeMap::new(),
             faulty: FxHashSet::default(),
-            profiles: JudgedProfiles::default(),
+            profiles: JudgedProfiles::of(shared.map(|shared| shared.profiles.clone())),
             judged: Judgement {
                 name: run.name.clone(),
                 title: run.title.clone(),
@@ -194,12 +196,12 @@ impl Judging {
         self.observer.evaluator.surroundings()
     }
 
-    /// Size of the history: tensors at steps.
+    /// Size of the history, in tensors at steps.
     pub(super) fn weight(&self) -> usize {
         self.observer.evaluator.remembered()
     }
 
-    /// Evaluates the tensors of those steps of those ranks, and all content of event files.
+    /// Evaluates the tensors at these steps of these ranks, and all content of event files.
     pub(super) fn show(
         &mut self,
         run: &RunFiles,
@@ -243,11 +245,11 @@ impl Judging {
         self.read(&mut window, threads, bytes, progress);
         progress(bytes);
         self.advance(i64::MAX, progress);
-        // The curve of the loss tells the numbers of the steps.
+        // The loss curve determines the step numbers of profiles.
         self.profiles.judge(run, &mut self.observer.evaluator);
     }
 
-    /// Reads `MindSpore`'s files beside its dumps.
+    /// Reads `MindSpore`'s files next to its dumps.
     fn read_graphs(&mut self, run: &RunFiles) {
         for (&rank, found) in &run.ranks {
             let mut faults = Vec::new();
@@ -364,7 +366,7 @@ impl Judging {
         self.orders.insert(rank, order.to_owned());
     }
 
-    /// Reads all of them and evaluates them in order.
+    /// Reads all items and evaluates them in order.
     fn read(
         &mut self,
         items: &mut Vec<Item>,
@@ -382,7 +384,7 @@ impl Judging {
                 self.advance(item.step, progress);
                 step = Some(item.step);
             }
-            // Moved: there may be millions in one table.
+            // Moved instead of copied: one table may have millions.
             let summary = match item.content {
                 Content::Known(known) => Ok(known),
                 _ => summary,
@@ -568,7 +570,7 @@ fn summaries(items: &[Item], readers: &mut [Reader]) -> Vec<Summary> {
 }
 
 impl Item {
-    /// The summary of its elements; `None` if the summary alone was recorded.
+    /// The summary of its elements; `None` if only the summary was recorded.
     fn read(&self, reader: &mut Reader) -> Option<Summary> {
         let place = match &self.content {
             Content::Known(_) => return None,
@@ -587,7 +589,7 @@ impl Item {
 
 /// Files with places that could not be read.
 fn damage(places: &[Fault]) -> Option<Damage> {
-    let files: FxHashSet<&str> = places.iter().map(|own| &*own.file).collect();
+    let files: FxHashSet<&str> = places.iter().map(|fault| &*fault.file).collect();
     let first = places.first()?;
     Some(Damage {
         files: files.len() as u64,

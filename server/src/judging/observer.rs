@@ -15,7 +15,7 @@ use trainscope_format::{
 use super::events::{At, Listener};
 use crate::tensor_files::read::{Before, Place, Reader, TensorReadError};
 
-/// Number of steps of each tensor in event files to remember until a dump of the same may come.
+/// Number of remembered steps of each tensor in event files: a dump of one of them may follow.
 const REMEMBERED_STEPS: usize = 256;
 
 /// A rank and the name of a tensor.
@@ -61,7 +61,7 @@ impl RecentSteps {
     }
 
     fn holds(&self, step: i64) -> bool {
-        self.0.iter().rev().any(|&own| own == step)
+        self.0.iter().rev().any(|&held| held == step)
     }
 
     /// True if a later step was recorded already.

@@ -1,7 +1,7 @@
-//! A run that is judged while it grows: what was judged stays, and only what is new is read.
+//! A run that is judged while it grows: earlier results are kept, and only new data is read.
 //!
-//! The result equals that of [`judge`](super::judge::judge) for the same files. Where going on could end otherwise (a
-//! file was replaced, a dump was written again, two writers share a tensor) the run has to be judged anew.
+//! The result equals that of [`judge`](super::judge::judge) for the same files. If continuing could give another result
+//! (a file was replaced, a dump was written again, two writers share a tensor), the run has to be judged again.
 
 use std::hash::{Hash as _, Hasher as _};
 use std::time::{Duration, Instant, SystemTime};
@@ -11,8 +11,8 @@ use trainscope_analysis::watchpoint::Watchpoints;
 
 use super::events::EventRecords;
 use super::judge::{Judgement, Judging, event_files};
+use super::shared::SharedFiles;
 use crate::discovery::runs::{RunFiles, fingerprint};
-use crate::reader::Feeds;
 
 /// Age below which a dump may be incomplete, unless the training has written the next one.
 const SETTLED: Duration = Duration::from_secs(1);
@@ -20,7 +20,7 @@ const SETTLED: Duration = Duration::from_secs(1);
 /// A run being judged.
 pub(crate) struct Ongoing {
     judging: Judging,
-    feeds: Feeds,
+    shared: SharedFiles,
     /// Fingerprints of the evaluated tensor files, by rank and step.
     shown: FxHashMap<(u32, i64), u64>,
     /// The last evaluated step of each rank. Ranks do not wait for each other.
@@ -35,14 +35,14 @@ impl Ongoing {
     pub(crate) fn begin(
         run: &RunFiles,
         watchpoints: &Watchpoints,
-        feeds: &Feeds,
+        shared: &SharedFiles,
         threads: usize,
         progress: &mut dyn FnMut(u64),
     ) -> (Self, Judgement) {
         let began = Instant::now();
         let mut ongoing = Self {
-            judging: Judging::new(run, watchpoints.clone(), Some(feeds)),
-            feeds: feeds.clone(),
+            judging: Judging::new(run, watchpoints.clone(), Some(shared)),
+            shared: shared.clone(),
             shown: FxHashMap::default(),
             newest: FxHashMap::default(),
             beside: beside(run),
@@ -100,7 +100,7 @@ impl Ongoing {
                 file.begin_round(Some(source));
                 at += 1;
             } else {
-                let file = EventRecords::new(source, rank, is_beside, Some(&self.feeds));
+                let file = EventRecords::new(source, rank, is_beside, Some(&self.shared.feeds));
                 self.judging.events.push(file);
             }
         }
@@ -114,7 +114,7 @@ impl Ongoing {
         (!self.is_replaced() && !self.is_out_of_order()).then(|| self.judged(began))
     }
 
-    /// Judges the growth of event files: `Ok(None)` if there is none, `Err` if the run has to be judged again.
+    /// Judges the growth of event files: `Ok(None)` without growth, `Err` if the run has to be judged again.
     pub(crate) fn follow(&mut self) -> Result<Option<Judgement>, RestartNeeded> {
         let began = Instant::now();
         for file in &mut self.judging.events {
@@ -192,7 +192,7 @@ fn waits_from(run: &RunFiles) -> Option<i64> {
     waiting.map(|(&step, _)| step).min()
 }
 
-/// Fingerprint of tables and graphs beside dumps, which are read once.
+/// Fingerprint of tables and graphs next to dumps, which are read once.
 fn beside(run: &RunFiles) -> u64 {
     let mut hasher = FxHasher::default();
     for (rank, found) in &run.ranks {

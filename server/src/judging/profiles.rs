@@ -18,7 +18,9 @@ use trainscope_format::{Format, digits};
 use super::baseline::{GoodProfiles, operators};
 use super::fault::Fault;
 use crate::discovery::runs::RunFiles;
-use crate::profiles::{LoadedProfile, Progress, SessionFiles, input, read_files, recorded_by};
+use crate::profiles::{
+    LoadedProfile, Profiles, Progress, SessionFiles, input, read_files, recorded_by,
+};
 
 /// Sessions that were judged, by rank.
 #[derive(Default)]
@@ -31,13 +33,23 @@ pub(super) struct JudgedProfiles {
     briefs: BTreeMap<u32, RunProfile>,
     /// Profiles to compare with.
     baseline: Option<Arc<GoodProfiles>>,
+    /// Profiles of the pages, which read a session for both.
+    shared: Option<Profiles>,
 }
 
 impl JudgedProfiles {
-    /// Profiles that are compared with good ones, if there are some.
+    /// Profiles that are compared with good ones, if there are any.
     pub(super) fn against(baseline: Option<Arc<GoodProfiles>>) -> Self {
         Self {
             baseline,
+            ..Self::default()
+        }
+    }
+
+    /// Profiles that are read together with the pages, if there are some.
+    pub(super) fn of(shared: Option<Profiles>) -> Self {
+        Self {
+            shared,
             ..Self::default()
         }
     }
@@ -70,51 +82,63 @@ impl JudgedProfiles {
         for session in &sessions {
             newest.entry(session.rank).or_insert(session);
         }
-        let is_new = |own: &&SessionFiles| self.keys.get(&own.rank) != Some(&own.key());
+        let is_new = |files: &&SessionFiles| self.keys.get(&files.rank) != Some(&files.key());
         let changed = newest.values().copied().filter(is_new);
-        let ids: BTreeSet<&str> = changed.map(|own| &*own.id).collect();
+        let ids: BTreeSet<&str> = changed.map(|files| &*files.id).collect();
         for id in ids {
-            let of_session = sessions.iter().filter(|own| own.id == id);
-            let loaded = of_session.map(|own| read_files(own, &Progress::default()));
-            let loaded: Vec<LoadedProfile> = loaded.collect();
-            let models: Vec<RankModel<'_>> = loaded.iter().map(LoadedProfile::rank_model).collect();
+            let of_session = sessions.iter().filter(|files| files.id == id);
+            let loaded = of_session.map(|files| match &self.shared {
+                Some(profiles) => profiles.load(files),
+                None => Arc::new(read_files(files, &Progress::default())),
+            });
+            let loaded: Vec<Arc<LoadedProfile>> = loaded.collect();
+            let models = loaded.iter().map(|profile| profile.rank_model());
+            let models: Vec<RankModel<'_>> = models.collect();
             let cluster = (models.len() > 1).then(|| ranks(&models));
-            let newest =
-                |own: &&LoadedProfile| newest.get(&own.rank()).is_some_and(|own| own.id == id);
-            for own in loaded.iter().filter(newest) {
-                self.keys.insert(own.rank(), own.files().key());
-                self.note_fault(own);
-                let input = input_of(run, own.rank());
+            let newest = |profile: &&Arc<LoadedProfile>| {
+                newest
+                    .get(&profile.rank())
+                    .is_some_and(|files| files.id == id)
+            };
+            for profile in loaded.iter().filter(newest) {
+                self.keys.insert(profile.rank(), profile.files().key());
+                self.note_fault(profile);
+                let input = input_of(run, profile.rank());
                 let good = self.baseline.as_deref();
-                let judged = judged(own, &limits, (input, cluster.as_ref(), good), evaluator);
+                let judged = judged(profile, &limits, (input, cluster.as_ref(), good), evaluator);
                 evaluator.profile(judged);
-                if own.state() != ProfileState::Unreadable {
-                    self.briefs.insert(own.rank(), brief(own));
+                if profile.state() != ProfileState::Unreadable {
+                    self.briefs.insert(profile.rank(), brief(profile));
+                }
+            }
+            if let Some(profiles) = &self.shared {
+                for profile in &loaded {
+                    profiles.release(profile.files());
                 }
             }
         }
     }
 
-    fn note_fault(&mut self, own: &LoadedProfile) {
-        self.faults.remove(&own.rank());
-        if let Some((offset, reason)) = damage_of(own) {
+    fn note_fault(&mut self, profile: &LoadedProfile) {
+        self.faults.remove(&profile.rank());
+        if let Some((offset, reason)) = damage_of(profile) {
             let fault = Fault {
-                file: own.files().paths().join(", ").into(),
+                file: profile.files().paths().join(", ").into(),
                 offset,
                 reason,
-                len_bytes: own.files().len_bytes,
+                len_bytes: profile.files().len_bytes,
             };
-            self.faults.insert(own.rank(), fault);
+            self.faults.insert(profile.rank(), fault);
         }
     }
 }
 
-/// Offset and reason of what could not be read of a profile.
-fn damage_of(own: &LoadedProfile) -> Option<(u64, String)> {
-    if own.state() == ProfileState::Unreadable {
-        return Some((0, own.faults().join("; ")));
+/// Offset and reason of the unreadable part of a profile.
+fn damage_of(profile: &LoadedProfile) -> Option<(u64, String)> {
+    if profile.state() == ProfileState::Unreadable {
+        return Some((0, profile.faults().join("; ")));
     }
-    let trace = &own.model.trace;
+    let trace = &profile.model.trace;
     let counts = &trace.counts;
     if counts.damaged > 0 {
         let offset = counts.damages.first().map_or(0, |first| first.offset);
@@ -127,7 +151,7 @@ fn damage_of(own: &LoadedProfile) -> Option<(u64, String)> {
         return Some((offset, reason));
     }
     // Other writers of Chrome traces may leave out the end of the list.
-    let formats = [trace.head.format, own.files().format()];
+    let formats = [trace.head.format, profile.files().format()];
     let is_cut = counts.truncated && formats.contains(&TraceFormat::Kineto);
     let reason = "the file ends before its last event is complete";
     is_cut.then(|| (counts.bytes, reason.to_owned()))
@@ -141,13 +165,13 @@ fn input_of(run: &RunFiles, rank: u32) -> Option<InputShare> {
         Format::Queues(format) => input(&source.path, format),
         _ => None,
     });
-    let last = times.max_by_key(|own| own.clock == Clock::Iterator)?;
+    let last = times.max_by_key(|waiting| waiting.clock == Clock::Iterator)?;
     Some(last.summary())
 }
 
 /// Facts about a profile for the list of runs.
-fn brief(own: &LoadedProfile) -> RunProfile {
-    let (summary, steps) = (own.summary(), &own.model.steps.list);
+fn brief(profile: &LoadedProfile) -> RunProfile {
+    let (summary, steps) = (profile.summary(), &profile.model.steps.list);
     let numbers = steps.first().zip(steps.last());
     let unix_nanos = summary.unix_nanos.as_deref();
     RunProfile {
@@ -162,7 +186,7 @@ fn brief(own: &LoadedProfile) -> RunProfile {
     }
 }
 
-/// Judgement of a run without profiles of which a comparison was asked for.
+/// Judgement of a run without profiles, if a comparison was requested.
 fn without_profile(limits: &[Limits]) -> ProfileJudgement {
     let rules = Rule::ALL.into_iter().filter(|rule| rule.needs_baseline());
     let judged = advice::Judgement {
@@ -176,7 +200,7 @@ fn without_profile(limits: &[Limits]) -> ProfileJudgement {
 }
 
 fn judged(
-    own: &LoadedProfile,
+    profile: &LoadedProfile,
     limits: &[Limits],
     (input, cluster, good): (
         Option<InputShare>,
@@ -185,29 +209,29 @@ fn judged(
     ),
     evaluator: &Evaluator,
 ) -> ProfileJudgement {
-    let steps = &own.model.steps.list;
+    let steps = &profile.model.steps.list;
     let numbers = steps.first().zip(steps.last());
-    let mut facts = summary(&own.model, StepRange::default(), usize::MAX);
-    own.describe(&mut facts);
+    let mut facts = summary(&profile.model, StepRange::default(), usize::MAX);
+    profile.describe(&mut facts);
     facts.input = input;
-    let curve = evaluator.loss_curve(own.rank());
-    facts.step_offset = numbering::offset(&own.model.step_ends(), &curve).unwrap_or(0);
+    let curve = evaluator.loss_curve(profile.rank());
+    facts.step_offset = numbering::offset(&profile.model.step_ends(), &curve).unwrap_or(0);
     if good.is_some() {
-        facts.operators = operators(own);
+        facts.operators = operators(profile);
     }
-    let good = good.map(|good| good.baseline(own.rank()));
+    let good = good.map(|good| good.baseline(profile.rank()));
     let judge = |limits: &Limits| {
-        let mut judged = advice::judge(&Facts::new(&own.model, &facts, cluster), limits);
+        let mut judged = advice::judge(&Facts::new(&profile.model, &facts, cluster), limits);
         judged.add(baseline::judge(&facts, good, limits));
         judged
     };
     ProfileJudgement {
-        rank: own.rank(),
-        session: own.session().into(),
+        rank: profile.rank(),
+        session: profile.session().into(),
         step_range: numbers.map_or((0, 0), |(first, last)| (first.number, last.number)),
         step_offset: facts.step_offset,
         steps: steps.len() as u64,
-        left_out: own.model.trace.counts.over_limit,
+        left_out: profile.model.trace.counts.over_limit,
         judged: limits.iter().map(judge).collect(),
     }
 }

@@ -13,17 +13,16 @@ use trainscope_api::watchpoints::Origin;
 
 use super::judge::Judgement;
 use super::ongoing::Ongoing;
+use super::shared::SharedFiles;
 use super::state::{JudgedRun, ReadProgress, State};
 use crate::discovery::base::Base;
 use crate::discovery::runs::RunFiles;
 use crate::index::Index;
 use crate::ingest::Walks;
-use crate::reader::Feeds;
 
 /// Delay after a change, to collect further ones.
 const SETTLE: Duration = Duration::from_millis(50);
-/// Time between two looks at what was walked without a change: dumps are no part of the index, so no notice comes for
-/// them.
+/// Interval of looks at walks without a notice: dumps are not part of the index and cause none.
 const LOOK_INTERVAL: Duration = Duration::from_secs(5);
 /// Scan interval while an incomplete file is waiting.
 const SHORT_INTERVAL: Duration = Duration::from_millis(500);
@@ -33,7 +32,7 @@ const PAUSE_SHARE: u32 = 3;
 const TELL_INTERVAL: Duration = Duration::from_millis(200);
 /// Maximum number of growing runs with an evaluator in memory.
 const MAX_KEPT: usize = 8;
-/// Most tensors at steps that all of them may remember: some 400 MB.
+/// Maximum number of tensors at steps in all these evaluators: some 400 MB.
 const MAX_WEIGHT: usize = 2_000_000;
 
 /// Work for the thread.
@@ -52,17 +51,16 @@ pub struct NewJudgement<'a> {
     pub run: &'a str,
     /// The judgement.
     pub now: &'a JudgedRun,
-    /// True if it is of files that were there when the server started.
+    /// True for files that existed when the server started.
     pub is_from_before: bool,
-    /// True if the judgement before it had other watchpoints.
+    /// True if the previous judgement had other watchpoints.
     pub is_watched_otherwise: bool,
 }
 
-/// The thread.
 pub(super) struct Scheduler<F> {
     state: Arc<RwLock<State>>,
     index: Index,
-    feeds: Feeds,
+    shared: SharedFiles,
     walks: Walks,
     on_judged: F,
     threads: usize,
@@ -89,14 +87,14 @@ impl<F: FnMut(&NewJudgement<'_>)> Scheduler<F> {
     pub(super) fn new(
         state: &Arc<RwLock<State>>,
         index: &Index,
-        feeds: &Feeds,
+        shared: SharedFiles,
         walks: Walks,
         on_judged: F,
     ) -> Self {
         Self {
             state: Arc::clone(state),
             index: index.clone(),
-            feeds: feeds.clone(),
+            shared,
             walks,
             on_judged,
             threads: std::thread::available_parallelism().map_or(1, |n| n.get().div_ceil(2)),
@@ -156,7 +154,7 @@ impl<F: FnMut(&NewJudgement<'_>)> Scheduler<F> {
         }
     }
 
-    /// Leaves the machine to others until then, or until a person requests for something; `false`: it is over.
+    /// Waits until then, or until a user requests something; `false` at the end of the server.
     fn rest(
         &mut self,
         requests: &Receiver<Request>,
@@ -305,7 +303,7 @@ impl<F: FnMut(&NewJudgement<'_>)> Scheduler<F> {
             .map(|(_, ongoing)| ongoing);
         let is_same_watch = before
             .as_ref()
-            .is_some_and(|own| own.signature.1 == watched.version);
+            .is_some_and(|judged| judged.signature.1 == watched.version);
         let gone_on = kept
             .filter(|_| is_same_watch && !is_anew)
             .and_then(|mut ongoing| {
@@ -322,7 +320,7 @@ impl<F: FnMut(&NewJudgement<'_>)> Scheduler<F> {
             ..JudgedRun::of(judged, signature, changes, ongoing.is_waiting())
         };
         let is_waiting = judged.is_waiting;
-        // A run that is judged again grows, and so does one that was not there at the start.
+        // A run that is judged again is growing, as is one that did not exist at the start.
         if before.is_some() || self.has_looked || is_waiting {
             self.kept.push_back((name.clone(), ongoing));
             self.forget();
@@ -347,7 +345,7 @@ impl<F: FnMut(&NewJudgement<'_>)> Scheduler<F> {
         drop(known);
         let mut told = Instant::now();
         let notices = self.index.notices();
-        let result = Ongoing::begin(run, watchpoints, &self.feeds, self.threads, &mut |bytes| {
+        let result = Ongoing::begin(run, watchpoints, &self.shared, self.threads, &mut |bytes| {
             reading.done_bytes.fetch_add(bytes, Ordering::Relaxed);
             if told.elapsed() >= TELL_INTERVAL {
                 told = Instant::now();
@@ -360,13 +358,17 @@ impl<F: FnMut(&NewJudgement<'_>)> Scheduler<F> {
 
     /// Drops evaluators above the limits.
     fn forget(&mut self) {
-        let weights: Vec<usize> = self.kept.iter().map(|(_, own)| own.weight()).collect();
+        let weights: Vec<usize> = self
+            .kept
+            .iter()
+            .map(|(_, evaluator)| evaluator.weight())
+            .collect();
         let mut weight: usize = weights.iter().sum();
-        for own in weights {
+        for dropped in weights {
             if self.kept.len() <= MAX_KEPT && weight <= MAX_WEIGHT {
                 return;
             }
-            weight -= own;
+            weight -= dropped;
             self.kept.pop_front();
         }
     }

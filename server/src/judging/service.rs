@@ -1,5 +1,5 @@
-//! Judges every run as its files grow, in the same way as `trainscope check` does: one thread, which waits until reading
-//! is idle and takes at most a share of the time.
+//! Judges every run as its files grow, in the same way as `trainscope check` does: one thread, which waits until
+//! reading is idle and takes at most a share of the time.
 //!
 //! Watchpoints are those of `.trainscope/watchpoints.toml` in the base directory, else the recommended ones.
 
@@ -14,10 +14,12 @@ use trainscope_api::live::ChangeNotice;
 use trainscope_api::watchpoints::{WatchpointKeys, WatchpointList};
 
 use super::scheduler::{NewJudgement, Request, Scheduler};
+use super::shared::SharedFiles;
 use super::state::{JudgedRun, State};
 use crate::discovery::base::bases;
 use crate::index::Index;
 use crate::ingest::Ingester;
+use crate::profiles::Profiles;
 use crate::watchpoints::{ChangeError, WatchpointFile};
 
 /// Judgements of the runs of all base directories. Cloning is cheap.
@@ -37,17 +39,22 @@ impl Judgements {
         base_dirs: &[PathBuf],
         index: &Index,
         ingester: &Ingester,
+        profiles: &Profiles,
         on_judged: impl FnMut(&NewJudgement<'_>) + Send + 'static,
     ) -> std::io::Result<Self> {
         let (request, requests) = mpsc::channel();
         let judgements = Self::over(base_dirs);
         *judgements.requests.write() = Some(request.clone());
-        let (notices, own) = (index.notices().subscribe(), judgements.clone());
+        let (notices, listener) = (index.notices().subscribe(), judgements.clone());
         std::thread::Builder::new()
             .name("diagnosis-wait".to_owned())
-            .spawn(move || own.listen(notices, &request))?;
-        let (feeds, walks) = (ingester.feeds(), ingester.walks());
-        let scheduler = Scheduler::new(&judgements.state, index, feeds, walks, on_judged);
+            .spawn(move || listener.listen(notices, &request))?;
+        let shared = SharedFiles {
+            feeds: ingester.feeds().clone(),
+            profiles: profiles.clone(),
+        };
+        let walks = ingester.walks();
+        let scheduler = Scheduler::new(&judgements.state, index, shared, walks, on_judged);
         std::thread::Builder::new()
             .name("diagnosis".to_owned())
             .spawn(move || scheduler.run(&requests))?;
@@ -93,8 +100,8 @@ impl Judgements {
         *self.requests.write() = None;
     }
 
-    /// The judgement of a run. Event files in a folder of their own (`tb/`) are a part of the run around it if tensors
-    /// lie there too.
+    /// The judgement of a run. Event files in a separate folder (`tb/`) are a part of the surrounding run if that has
+    /// tensors too.
     pub fn of(&self, run: &str) -> Option<Arc<JudgedRun>> {
         let known = self.state.read();
         known.runs.get(known.judged_as(run)?).cloned()
@@ -116,7 +123,7 @@ impl Judgements {
                 > judged.changes
     }
 
-    /// Progress of a run that is being judged from its first record on.
+    /// Progress of a run that is being judged from its first record.
     pub fn progress(&self, run: &str) -> Option<Progress> {
         let known = self.state.read();
         let name = known.judged_as(run).unwrap_or(run);
@@ -145,7 +152,7 @@ impl Judgements {
         }
     }
 
-    /// The watchpoints of a run; `None`: it is not of any base directory.
+    /// The watchpoints of a run; `None` outside of all base directories.
     pub(crate) fn watchpoints(&self, run: &str) -> Option<WatchpointList> {
         let mut known = self.state.write();
         let run = known.judged_as(run).unwrap_or(run).to_owned();
@@ -172,7 +179,7 @@ impl Judgements {
         Some(answer)
     }
 
-    /// Asks the thread for something; `false` if there is none.
+    /// Sends a request to the thread; `false` without one.
     fn request(&self, request: Request) -> bool {
         let requests = self.requests.read();
         let sender = requests.as_ref();

@@ -22,7 +22,7 @@ pub(super) struct State {
     pub(super) files: Vec<(Base, WatchpointFile)>,
     /// Number of the last notice of each run's growth: a judgement of an earlier state is behind.
     pub(super) changes: BTreeMap<String, u64>,
-    /// Progress of runs that are being judged from their first record on.
+    /// Progress of runs that are being judged from their first record.
     pub(super) progress: BTreeMap<String, Arc<ReadProgress>>,
 }
 
@@ -92,7 +92,8 @@ impl JudgedRun {
 }
 
 impl State {
-    /// The name under which a run is judged, if it was: its own, or that of the run around a folder of event files.
+    /// The name under which a run is judged, if it was: the name of the run, or of the run around a folder of event
+    /// files.
     pub(super) fn judged_as<'a>(&self, run: &'a str) -> Option<&'a str> {
         let (around, folder) = run.rsplit_once('/').unwrap_or((".", run));
         let around = is_event_part(folder).then_some(around);

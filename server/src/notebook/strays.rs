@@ -12,7 +12,7 @@ const NEIGHBOURS: usize = 4;
 /// square, and names of longer differences are not similar.
 const MAX_DIFFERENCE: usize = 64;
 
-/// Stray notes of the names that were asked for last: pages ask far more often than names change.
+/// Stray notes of the last requested names: pages ask far more often than names change.
 #[derive(Default)]
 pub(super) struct Strays(Mutex<Answer>);
 
@@ -50,8 +50,8 @@ impl Strays {
     }
 }
 
-/// The most similar free name of each stray. A renamed run has the beginning or the end of its name, so it is beside the
-/// new name in the order of names, or in the order of names read backwards.
+/// The most similar free name of each stray. A renamed run has the beginning or the end of its name, so it is next to
+/// the new name in the order of names, or in the order of reversed names.
 fn find(strays: &[String], free: &[String]) -> Vec<StrayNotes> {
     let backwards = |name: &str| -> Vec<u8> { name.bytes().rev().collect() };
     let mut reversed: Vec<(Vec<u8>, &str)> =
@@ -62,9 +62,9 @@ fn find(strays: &[String], free: &[String]) -> Vec<StrayNotes> {
         if wanted.len() > MAX_NAME_BYTES {
             return None;
         }
-        let own = backwards(wanted);
+        let reversed_name = backwards(wanted);
         let by_begin = &free[around(free.partition_point(|name| **name < *wanted))];
-        let by_end = &reversed[around(reversed.partition_point(|(name, _)| *name < own))];
+        let by_end = &reversed[around(reversed.partition_point(|(name, _)| *name < reversed_name))];
         let all = by_begin.iter().map(|name| &**name);
         let all = all.chain(by_end.iter().map(|(_, name)| *name));
         let all = all.filter_map(|name| Some((edits(wanted, name)?, name)));

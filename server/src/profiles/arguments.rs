@@ -1,4 +1,4 @@
-//! Search in the arguments of slices: they are in the files of a profile only, which are read again for it.
+//! Search in the arguments of slices: they are only in the files of a profile, which are read again for each search.
 
 use std::io::{self, Read};
 use std::sync::Arc;
@@ -11,15 +11,15 @@ use trainscope_format::formats::trace_json;
 use super::sessions::SessionFiles;
 use crate::files;
 
-/// Most bytes of one event in its file.
+/// Maximum number of bytes of one event in its file.
 pub(crate) const MAX_EVENT_BYTES: u64 = 1 << 20;
-/// Most bytes of an unpacked file that are searched.
+/// Maximum number of searched bytes of an unpacked file.
 const MAX_SEARCHED_BYTES: u64 = 8 << 30;
-/// Most slices that a search finds.
+/// Maximum number of slices that a search finds.
 const MAX_MATCHES: usize = 1_000_000;
 /// Bytes read at a time.
 const BLOCK_BYTES: u64 = 1 << 20;
-/// Number of searches that are kept: a search is asked for again whenever the view moves.
+/// Number of searches that are kept: a search is repeated whenever the view moves.
 const MAX_KEPT: usize = 4;
 
 /// Slices whose arguments have a text.
@@ -48,7 +48,7 @@ impl ArgumentSearches {
             return Ok(None);
         };
         let mut kept = self.0.lock();
-        if let Some((_, known)) = kept.iter().find(|(own, _)| own == text) {
+        if let Some((_, known)) = kept.iter().find(|(searched, _)| searched == text) {
             return Ok(Some(known.clone()));
         }
         let content = files::unpacked(files::open(&file.full)?)?;
@@ -80,7 +80,7 @@ fn search(content: impl Read, places: &[u64], text: &str) -> ArgumentSearch {
         let to = if next > from { next.min(end) } else { end };
         let event = window.get(from, to);
         let may_have = hint.as_ref().is_none_or(|hint| hint.is_match(event));
-        let has = |own: &str| own.to_lowercase().contains(text);
+        let has = |part: &str| part.to_lowercase().contains(text);
         if may_have
             && trace_json::arguments(event)
                 .iter()
@@ -96,7 +96,8 @@ fn search(content: impl Read, places: &[u64], text: &str) -> ArgumentSearch {
     }
 }
 
-/// The longest part of a text that JSON writes as it is, to be looked for before an event is read; `None` without one.
+/// The longest part of a text that JSON writes unchanged, for a quick test before an event is parsed; `None` without
+/// one.
 fn hint(text: &str) -> Option<Regex> {
     let is_plain = |letter: char| letter.is_ascii_alphanumeric() || " _.-:,=[]()".contains(letter);
     let parts = text.split(|letter: char| !is_plain(letter));
@@ -162,9 +163,9 @@ mod tests {
     fn events(arguments: &[&str]) -> (String, Vec<u64>) {
         let mut text = "[".to_owned();
         let mut places = Vec::new();
-        for own in arguments {
+        for argument in arguments {
             places.push(text.len() as u64);
-            text += &["{\"name\":\"relu\",\"args\":{", own, "}},\n"].concat();
+            text += &["{\"name\":\"relu\",\"args\":{", argument, "}},\n"].concat();
         }
         (text, places)
     }
@@ -199,7 +200,7 @@ mod tests {
     #[test]
     fn events_in_any_block_of_the_file_are_read() {
         let long = format!("\"text\":\"{}\"", "x".repeat(300_000));
-        let own: Vec<&str> = (0..20)
+        let arguments: Vec<&str> = (0..20)
             .map(|at| {
                 if at % 7 == 3 {
                     r#""k":"needle""#
@@ -208,7 +209,7 @@ mod tests {
                 }
             })
             .collect();
-        let (text, places) = events(&own);
+        let (text, places) = events(&arguments);
         assert_eq!(find(&text, &places, "needle"), [3, 10, 17]);
     }
 

@@ -55,8 +55,8 @@ impl ColumnCache {
     /// The folder within a cache folder, with a maximum size of all column files. Tidies up in the background.
     pub(crate) fn open(cache_dir: &Path, max_bytes: u64) -> Self {
         let cache = Self::in_folder(cache_dir.join("profiles"), max_bytes, MIN_SOURCE_BYTES);
-        let own = cache.clone();
-        spawn("columns-tidy", move || own.tidy());
+        let clone = cache.clone();
+        spawn("columns-tidy", move || clone.tidy());
         cache
     }
 
@@ -69,7 +69,7 @@ impl ColumnCache {
         }))
     }
 
-    /// The column file of a session, if there is one of its files as they are.
+    /// The column file of a session, if it matches the files as they are.
     fn file(&self, session: &SessionFiles) -> Option<ColumnFile> {
         let (path, sources) = self.place(session)?;
         let read = ColumnFile::open(&path);
@@ -136,7 +136,7 @@ impl ColumnCache {
             .flatten()
     }
 
-    /// Bytes of the unpacked source from a place on, if they are stored.
+    /// Bytes of the unpacked source that start at a place, if they are stored.
     pub(super) fn text(&self, session: &SessionFiles, place: u64, len: usize) -> Option<Vec<u8>> {
         self.read(session, |file| file.text(place, len)).flatten()
     }
@@ -160,7 +160,7 @@ impl ColumnCache {
         let Some((path, _)) = self.place(session) else {
             return;
         };
-        // A file that is not there, or cannot be changed, is used in no order.
+        // A missing or read-only file keeps its time of use.
         let opened = File::options().append(true).open(path);
         drop(opened.and_then(|file| file.set_modified(SystemTime::now())));
     }
@@ -173,15 +173,15 @@ impl ColumnCache {
         if loaded.state() == ProfileState::Unreadable {
             return;
         }
-        let (own, loaded) = (self.clone(), Arc::clone(loaded));
+        let (cache, loaded) = (self.clone(), Arc::clone(loaded));
         spawn("columns", move || {
             let changed = sources.iter().map(FileStamp::modified).max();
             let age = changed.and_then(|changed| changed.elapsed().ok());
             std::thread::sleep(REST.saturating_sub(age.unwrap_or(REST)));
-            if let Err(error) = own.write(&loaded, &path, &sources) {
+            if let Err(error) = cache.write(&loaded, &path, &sources) {
                 tracing::warn!(path = %path.display(), %error, "a column file was not written");
             }
-            own.tidy();
+            cache.tidy();
         });
     }
 
@@ -205,8 +205,8 @@ impl ColumnCache {
         Ok(())
     }
 
-    /// Removes column files whose sources are gone or were changed, files that were never completed, and those that were
-    /// not used for longest beyond the bytes that are allowed.
+    /// Removes column files whose sources are gone or were changed, files that were never completed, and the least
+    /// recently used ones above the size limit.
     pub(super) fn tidy(&self) {
         let Ok(folder) = fs::read_dir(&self.0.folder) else {
             return;
@@ -224,7 +224,10 @@ impl ColumnCache {
                 if used.elapsed().is_ok_and(|age| age > ABANDONED) {
                     discard(&path);
                 }
-            } else if path.extension().is_some_and(|own| own == EXTENSION) {
+            } else if path
+                .extension()
+                .is_some_and(|extension| extension == EXTENSION)
+            {
                 let is_current =
                     |file: &ColumnFile| file.sources().iter().all(FileStamp::is_current);
                 if ColumnFile::open(&path).is_ok_and(|file| is_current(&file)) {
@@ -269,7 +272,7 @@ fn fill(loaded: &LoadedProfile, file: &NamedTempFile, sources: Vec<FileStamp>) -
     Ok(())
 }
 
-/// Removes a file of the cache, if it is there.
+/// Removes a file of the cache, if it exists.
 fn discard(path: &Path) {
     if let Err(error) = fs::remove_file(path)
         && error.kind() != io::ErrorKind::NotFound

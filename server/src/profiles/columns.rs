@@ -1,7 +1,7 @@
-//! Column files: a trace as it is in memory, packed, so that a restart reads tenths of its source.
+//! Column files: a trace in its memory layout, packed. A restart reads a fraction of the bytes of its source.
 //!
-//! A file is a magic text with the version, sections, a directory of them, and the place of the directory. Every section
-//! has a checksum: what is damaged, incomplete or of another version is an error, and the source is read again.
+//! A file is a magic text with the version, sections, a directory of them, and the place of the directory. Every
+//! section has a checksum: damaged, incomplete or outdated content is an error, and the source is read again.
 
 use std::fs::File;
 use std::hash::Hasher as _;
@@ -24,9 +24,9 @@ const MAGIC: &[u8; 24] = b"trainscope columns 0006\n";
 const TRAILER_LEN: u64 = 24;
 /// Maximum length of a directory.
 const MAX_DIRECTORY_LEN: u64 = 1 << 20;
-/// Most unpacked bytes of a byte of LZ4.
+/// Maximum number of unpacked bytes per byte of LZ4.
 const MAX_RATIO: u64 = 255;
-/// Unpacked length of a block of text: what is unpacked for the arguments of one slice.
+/// Unpacked length of a block of text: the amount to unpack for the arguments of one slice.
 const TEXT_BLOCK_LEN: usize = 64 << 10;
 
 /// A source file as it was when it was read.
@@ -38,7 +38,7 @@ pub(super) struct FileStamp {
 }
 
 impl FileStamp {
-    /// The stamp of a file now; `None` if it is gone, or its name is no text.
+    /// The stamp of a file now; `None` if it is gone, or its name is not UTF-8.
     pub(super) fn of(path: &Path) -> Option<Self> {
         let metadata = std::fs::metadata(path).ok()?;
         Some(Self {
@@ -48,7 +48,7 @@ impl FileStamp {
         })
     }
 
-    /// `true` while the file is as it was.
+    /// `true` while the file is unchanged.
     pub(super) fn is_current(&self) -> bool {
         Self::of(Path::new(&self.path)).as_ref() == Some(self)
     }
@@ -69,7 +69,6 @@ pub(super) enum Part {
     Summary,
     /// Cells of the whole timeline.
     Outline,
-    /// The trace.
     Trace,
     /// Blocks of the unpacked text of a packed source.
     Text,
@@ -92,7 +91,7 @@ struct Section {
     checksum: u64,
 }
 
-/// A trace with what its model cannot tell from it.
+/// A trace with the facts that its model does not contain.
 #[derive(Debug, PartialEq, Deserialize)]
 pub(super) struct StoredTrace {
     /// Problems of its files, as sentences.
@@ -165,7 +164,7 @@ impl ColumnFile {
         postcard::from_bytes(&self.unpacked(part)?).map_err(damaged)
     }
 
-    /// The trace, of which every index is that of something.
+    /// The trace, with all indices checked.
     pub(super) fn trace(&self) -> io::Result<StoredTrace> {
         let stored: StoredTrace = self.value(Part::Trace)?;
         if stored.trace.is_sound() {
@@ -175,7 +174,7 @@ impl ColumnFile {
         }
     }
 
-    /// Bytes of the unpacked source from a place on, fewer at its end; `None` without text.
+    /// Bytes of the unpacked source that start at a place, fewer at its end; `None` without text.
     pub(super) fn text(&self, place: u64, len: usize) -> io::Result<Option<Vec<u8>>> {
         if self.section(Part::Text).is_err() {
             return Ok(None);
@@ -191,8 +190,9 @@ impl ColumnFile {
                 break;
             }
             let packed = stretch(&self.file, *block)?;
-            let own = lz4_flex::block::decompress_into(&packed, &mut unpacked).map_err(damaged)?;
-            bytes.extend_from_slice(unpacked.get(..own).unwrap_or_default());
+            let unpacked_len =
+                lz4_flex::block::decompress_into(&packed, &mut unpacked).map_err(damaged)?;
+            bytes.extend_from_slice(unpacked.get(..unpacked_len).unwrap_or_default());
         }
         bytes.drain(..skipped.min(bytes.len()));
         bytes.truncate(len);
@@ -262,7 +262,7 @@ impl<W: Write> ColumnWriter<BufWriter<W>> {
         self.packed(|out| Ok(serde_json::to_writer(out, value)?))
     }
 
-    /// Appends a part in the form of the index.
+    /// Appends a part in the encoding of the index.
     pub(super) fn value(&mut self, value: &impl Serialize) -> io::Result<()> {
         self.packed(|out| {
             postcard::to_io(value, out).map_err(damaged)?;

@@ -28,7 +28,7 @@ pub(super) const SLICE_BYTES: u64 = 78;
 pub(crate) struct LoadedProfile {
     files: SessionFiles,
     pub(crate) model: Model,
-    /// Memory by category, as `PyTorch` exports it, if no trace beside it has events of memory.
+    /// Memory by category, as `PyTorch` exports it, if no trace of the session has memory events.
     pub(crate) memory_timeline: Option<MemoryTimeline>,
     state: ProfileState,
     /// Bytes of its files that were read.
@@ -87,7 +87,7 @@ impl LoadedProfile {
         }
     }
 
-    /// The part of a session that was read up to now.
+    /// The part of a session that was read so far.
     pub(super) fn part(files: SessionFiles, model: Model, read_bytes: u64) -> Self {
         Self {
             state: ProfileState::Reading,
@@ -160,9 +160,9 @@ impl LoadedProfile {
     /// The summary of all steps, with files and state.
     pub(crate) fn summary(&self) -> Arc<SessionSummary> {
         let summary = self.summary.get_or_init(|| {
-            let mut own = summary(&self.model, StepRange::default(), MAX_STRETCHES);
-            self.describe(&mut own);
-            Arc::new(own)
+            let mut summary = summary(&self.model, StepRange::default(), MAX_STRETCHES);
+            self.describe(&mut summary);
+            Arc::new(summary)
         });
         Arc::clone(summary)
     }
@@ -212,7 +212,12 @@ impl LoadedProfile {
 
     fn content(&self) -> ProfileContent {
         let trace = &self.model.trace;
-        let has = |class| trace.categories.iter().any(|own| own.class == class);
+        let has = |class| {
+            trace
+                .categories
+                .iter()
+                .any(|category| category.class == class)
+        };
         let is_work = |kind| trace.lanes.iter().any(|lane| lane.kind == kind);
         ProfileContent {
             device: has(SliceClass::Kernel) || has(SliceClass::Memcpy) || is_work(LaneKind::Device),
@@ -232,7 +237,7 @@ impl LoadedProfile {
         self.state
     }
 
-    /// Problems that the trace itself does not tell.
+    /// Problems that are not part of the trace.
     pub(super) fn own_faults(&self) -> &[String] {
         &self.faults
     }
@@ -250,7 +255,7 @@ impl LoadedProfile {
                 ),
             });
         }
-        // Tables say by themselves which of them is cut off.
+        // Faults of tables already name the one that is cut off.
         let is_said = faults.iter().any(|fault| fault.ends_with(CUT_ROW));
         if counts.truncated && !is_said {
             let bytes = counts.bytes;

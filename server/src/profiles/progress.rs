@@ -1,4 +1,4 @@
-//! The part of the files of a session that was read up to now.
+//! The part of the files of a session that was read so far.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 

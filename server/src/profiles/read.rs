@@ -30,21 +30,21 @@ use crate::index::Index;
 
 /// Bytes read at a time.
 const BLOCK_BYTES: usize = 4 << 20;
-/// Most bytes of an unpacked trace.
+/// Maximum size of an unpacked trace.
 const MAX_TRACE_BYTES: u64 = 64 << 30;
-/// Most bytes of a table beside a trace, of folded stacks and of an xplane file, which are read as a whole.
+/// Maximum size of a table next to a trace, of folded stacks and of an xplane file, which are read as a whole.
 const MAX_TABLE_BYTES: u64 = 1 << 30;
-/// Most unpacked bytes for each byte of a file; traces have 15 to 20, zeros 1,030.
+/// Maximum number of unpacked bytes per byte of a file; traces have 15 to 20, zeros 1,030.
 const MAX_RATIO: u64 = 1_000;
 /// Share of the machine's memory that the events of one trace may take, as a divisor.
 const MEMORY_SHARE: u64 = 4;
 /// Share of the free memory that a further trace may take, as a divisor: each leaves less to the next.
 const FREE_SHARE: u64 = 3;
-/// Maximum number of events for each byte of a file, packed or not; traces of profilers have one in 5 to 12 packed bytes, equal events
-/// one in a quarter of a byte.
+/// Maximum number of events for each byte of a file, packed or not; traces of profilers have one in 5 to 12 packed
+/// bytes, equal events one in a quarter of a byte.
 const EVENTS_PER_BYTE: u64 = 1;
-/// Files of any size may have this many events.
-const FEWEST_EVENTS: u64 = 1_000_000;
+/// Minimum limit of events, for files of any size.
+const MIN_EVENTS: u64 = 1_000_000;
 /// Bytes of memory for each byte of an xplane file whose events are as small as they can be.
 const TABLE_FACTOR: u64 = 8;
 
@@ -74,7 +74,7 @@ pub(crate) fn read_files(session: &SessionFiles, progress: &Progress) -> LoadedP
     loaded(session, trace, faults, progress)
 }
 
-/// Waiting of a training for its data set, from a profiler file of `MindSpore`; `None` if it does not tell.
+/// Waiting of a training for its data set, from a profiler file of `MindSpore`; `None` if the file lacks it.
 pub(crate) fn input(path: &Path, format: QueueFormat) -> Option<InputTimes> {
     let clock = match format {
         QueueFormat::MinddataIterator => Clock::Iterator,
@@ -106,7 +106,7 @@ fn loaded(
     )
 }
 
-/// Memory by category beside a trace.
+/// Memory by category, from a file next to a trace.
 fn memory_timeline(
     session: &SessionFiles,
     progress: &Progress,
@@ -157,7 +157,7 @@ fn one(
         TraceFile::ChromeJson | TraceFile::MindsporeExecutions | TraceFile::MindsporeTables => {
             chrome(path, progress, faults)
         }
-        // Its points are read beside the trace, which is empty here.
+        // Its points are read separately: the trace is empty here.
         TraceFile::MemoryTimeline => match MemoryTimeline::read(&whole(path, progress)?) {
             timeline if timeline.times.is_empty() => Err(io::Error::new(
                 io::ErrorKind::InvalidData,
@@ -172,7 +172,7 @@ fn one(
 fn snapshot(path: &Path, progress: &Progress, faults: &mut Vec<String>) -> io::Result<Trace> {
     let file = files::open(path)?;
     let most = MAX_TRACE_BYTES.min(unpacked_limit(&file)?);
-    // It is read twice, of which the second time counts.
+    // The file is read twice, and the second pass counts.
     let first = Progress::default();
     let mut passes = [&first, progress].into_iter();
     let (trace, notes) = memory_snapshot::read(|| {
@@ -195,7 +195,7 @@ fn database(path: &Path, progress: &Progress, faults: &mut Vec<String>) -> io::R
     Ok(trace)
 }
 
-/// A Chrome trace, block by block. A gzip file that is damaged or incomplete gives what is before that place.
+/// A Chrome trace, block by block. A gzip file that is damaged or incomplete gives the events before that place.
 fn chrome(path: &Path, progress: &Progress, faults: &mut Vec<String>) -> io::Result<Trace> {
     let file = files::open(path)?;
     let most = MAX_TRACE_BYTES.min(unpacked_limit(&file)?);
@@ -242,9 +242,9 @@ fn chrome(path: &Path, progress: &Progress, faults: &mut Vec<String>) -> io::Res
     Ok(trace)
 }
 
-/// Most bytes that a file may unpack to.
+/// Maximum number of bytes that a file may unpack to.
 fn unpacked_limit(file: &fs::File) -> io::Result<u64> {
-    // Small files are no danger, and may be that regular.
+    // Small files are harmless, and may be that repetitive.
     let len = file.metadata()?.len().max(1 << 10);
     Ok(len.saturating_mul(MAX_RATIO))
 }
@@ -252,7 +252,7 @@ fn unpacked_limit(file: &fs::File) -> io::Result<u64> {
 /// Maximum number of events that are read of a trace of this length.
 fn max_events(len_bytes: u64) -> u64 {
     let bytes = (memory() / MEMORY_SHARE).min(free_memory() / FREE_SHARE);
-    let of_file = len_bytes.saturating_mul(EVENTS_PER_BYTE).max(FEWEST_EVENTS);
+    let of_file = len_bytes.saturating_mul(EVENTS_PER_BYTE).max(MIN_EVENTS);
     of_file.min(bytes / SLICE_BYTES)
 }
 
@@ -266,7 +266,7 @@ fn free_memory() -> u64 {
     kib.map_or_else(memory, |kib| kib.saturating_mul(1 << 10))
 }
 
-/// Bytes of memory of this machine; 16 GiB where it does not tell.
+/// Bytes of memory of this machine; 16 GiB if unknown.
 fn memory() -> u64 {
     #[cfg(target_os = "linux")]
     {
@@ -493,10 +493,10 @@ mod tests {
         parts.push(b"]}");
         let (trace, _) = read(&packed(&parts));
         let trace = trace.unwrap();
-        assert_eq!(trace.slices.len() as u64, FEWEST_EVENTS);
-        assert_eq!(trace.counts.over_limit, trace.counts.events - FEWEST_EVENTS);
+        assert_eq!(trace.slices.len() as u64, MIN_EVENTS);
+        assert_eq!(trace.counts.over_limit, trace.counts.events - MIN_EVENTS);
         assert!(trace.counts.over_limit > 100_000);
-        assert_eq!(max_events(FEWEST_EVENTS + 1), FEWEST_EVENTS + 1);
+        assert_eq!(max_events(MIN_EVENTS + 1), MIN_EVENTS + 1);
         // No file may have more than a part of the memory for its events.
         assert!(max_events(u64::MAX) * SLICE_BYTES <= memory() / MEMORY_SHARE);
     }

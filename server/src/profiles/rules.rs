@@ -1,4 +1,4 @@
-//! `.trainscope/operators.toml`: operators of a user's own program, whose FLOPs and bytes follow from their inputs.
+//! `.trainscope/operators.toml`: operators of a user's program, whose FLOPs and bytes follow from their inputs.
 
 use std::path::{Path, PathBuf};
 

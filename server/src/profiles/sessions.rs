@@ -16,7 +16,7 @@ use crate::discovery::runs::RunFiles;
 use crate::files;
 use crate::index::{Index, ReadError, TraceEntry};
 
-/// Id of the session of the collector's own spans.
+/// Id of the session with the spans of the collector.
 pub(crate) const SPANS: &str = "spans";
 
 /// The files of one session of one rank.
@@ -28,7 +28,7 @@ pub(crate) struct SessionFiles {
     pub(crate) rank: u32,
     /// Sorted by path; empty for spans in event files.
     pub(crate) files: Vec<TraceEntry>,
-    /// Tables beside the files, which have no sessions of their own.
+    /// Table next to the files, which does not form a separate session.
     pub(crate) memory_timeline: Option<PathBuf>,
     pub(crate) len_bytes: u64,
     pub(crate) modified: Option<SystemTime>,
@@ -81,8 +81,10 @@ impl SessionFiles {
         let rules = self.operator_rules();
         for full in self.files.iter().map(|file| &file.full).chain(&rules) {
             let metadata = fs::metadata(full).ok();
-            let modified = metadata.as_ref().and_then(|own| own.modified().ok());
-            let len = metadata.map_or(0, |own| own.len());
+            let modified = metadata
+                .as_ref()
+                .and_then(|metadata| metadata.modified().ok());
+            let len = metadata.map_or(0, |metadata| metadata.len());
             let path = full.display();
             let facts = format!("\0{path}\0{len}\0{modified:?}");
             key.push_str(&facts);
@@ -90,13 +92,13 @@ impl SessionFiles {
         key
     }
 
-    /// The file with rules about operators, if there is one.
+    /// The file with rules about operators, if any.
     pub(super) fn operator_rules(&self) -> Option<PathBuf> {
         rules::file_above(&self.files.first()?.full)
     }
 
-    /// The one file that the session is read from, as it is now, its table of memory, and rules about operators; `None` for sessions of several
-    /// files, of which each is small.
+    /// The only file of the session as it is now, its table of memory, and the rules about operators; `None` for
+    /// sessions of several files, each of which is small.
     pub(super) fn stamps(&self) -> Option<Vec<FileStamp>> {
         let [file] = &self.files[..] else {
             return None;
@@ -144,7 +146,7 @@ impl SessionFiles {
         self.files.iter().any(is_mindspore)
     }
 
-    /// The file with the arguments of slices, if its format keeps them where slices say.
+    /// The file with the arguments of slices, if slices of its format refer to places in it.
     pub(crate) fn arguments_file(&self) -> Option<&TraceEntry> {
         let mut files = self.files.iter();
         let file = files.find(|file| file.format == TraceFile::ChromeJson);
@@ -199,7 +201,7 @@ fn grouped(run: &str, all: Vec<TraceEntry>) -> Vec<SessionFiles> {
     let (timelines, traces): (Vec<_>, Vec<_>) = all
         .into_iter()
         .partition(|file| file.format == TraceFile::MemoryTimeline);
-    // Memory over time alone is a session of its own.
+    // Memory over time alone is a separate session.
     let traces = if traces.is_empty() {
         timelines.clone()
     } else {
@@ -223,27 +225,32 @@ fn grouped(run: &str, all: Vec<TraceEntry>) -> Vec<SessionFiles> {
             group.modified = group.modified.max(metadata.modified().ok());
         }
         let folder = file.full.parent();
-        let beside = timelines.iter().find(|own| own.full.parent() == folder);
+        let beside = timelines
+            .iter()
+            .find(|timeline| timeline.full.parent() == folder);
         group.memory_timeline = group
             .memory_timeline
             .take()
-            .or(beside.map(|own| own.full.clone()));
+            .or(beside.map(|timeline| timeline.full.clone()));
         group.files.push(file);
     }
     groups.into_values().collect()
 }
 
-/// Stacks without times and memory alone come last: they tell less than the trace of the same steps.
+/// Stacks without times and memory alone come last: they hold less than the trace of the same steps.
 fn newest_first(mut sessions: Vec<SessionFiles>) -> Vec<SessionFiles> {
     let mut newest: BTreeMap<String, Option<SystemTime>> = BTreeMap::new();
     for session in &sessions {
-        let own = newest.entry(session.id.clone()).or_default();
-        *own = (*own).max(session.modified);
+        let modified = newest.entry(session.id.clone()).or_default();
+        *modified = (*modified).max(session.modified);
     }
     sessions.sort_by(|a, b| {
-        let time = |own: &SessionFiles| newest.get(&own.id).copied().flatten();
-        let is_partial = |own: &SessionFiles| {
-            matches!(own.format(), TraceFormat::Folded | TraceFormat::Snapshot)
+        let time = |session: &SessionFiles| newest.get(&session.id).copied().flatten();
+        let is_partial = |session: &SessionFiles| {
+            matches!(
+                session.format(),
+                TraceFormat::Folded | TraceFormat::Snapshot
+            )
         };
         (is_partial(a).cmp(&is_partial(b)))
             .then_with(|| time(b).cmp(&time(a)))
@@ -504,7 +511,7 @@ mod tests {
             session("stacks", TraceFile::Folded),
             session("2025-1-30", TraceFile::ChromeJson),
         ]);
-        let ids: Vec<&str> = sessions.iter().map(|own| &*own.id).collect();
+        let ids: Vec<&str> = sessions.iter().map(|session| &*session.id).collect();
         assert_eq!(ids, ["2025-1-30", "stacks"]);
     }
 }

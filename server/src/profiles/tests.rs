@@ -1,4 +1,4 @@
-//! Column files and parts: what comes back is what was read, and no damage is more than reading again.
+//! Column files and parts: stored data reads back equal, and damage only means reading the source again.
 
 use std::fs::{self, File};
 use std::io::{Read as _, Seek as _, SeekFrom, Write as _};
@@ -80,16 +80,16 @@ fn a_model_of_columns_is_the_model_of_the_source() {
         "torch-cnn/plain.pt.trace.json.gz",
     ] {
         let session = copied(&folder, name);
-        let (own, _) = written(&cache, &session);
-        assert!(own.model.trace.is_sound(), "{name}");
+        let (loaded, _) = written(&cache, &session);
+        assert!(loaded.model.trace.is_sound(), "{name}");
         let back = stored(&session, &cache).unwrap();
-        assert!(own.model == back.model, "{name}");
-        assert_eq!(own.summary(), back.summary(), "{name}");
-        assert_eq!(own.state(), back.state(), "{name}");
-        assert_eq!(own.faults(), back.faults(), "{name}");
-        assert_eq!(Some(own.entry()), cache.entry(&session), "{name}");
-        assert_eq!(Some(own.lanes()), cache.lanes(&session), "{name}");
-        let outline = Outline::new(&own.model, own.levels());
+        assert!(loaded.model == back.model, "{name}");
+        assert_eq!(loaded.summary(), back.summary(), "{name}");
+        assert_eq!(loaded.state(), back.state(), "{name}");
+        assert_eq!(loaded.faults(), back.faults(), "{name}");
+        assert_eq!(Some(loaded.entry()), cache.entry(&session), "{name}");
+        assert_eq!(Some(loaded.lanes()), cache.lanes(&session), "{name}");
+        let outline = Outline::new(&loaded.model, loaded.levels());
         assert_eq!(outline, cache.outline(&session), "{name}");
     }
 }
@@ -113,8 +113,8 @@ fn the_text_of_a_packed_source_is_read_from_any_place() {
     ] {
         let behind = text.get(place..).unwrap_or_default();
         for len in [0, 1, 70_000, 1 << 20] {
-            let own = cache.text(&session, place as u64, len).unwrap();
-            assert!(own == behind[..len.min(behind.len())], "{place} {len}");
+            let read = cache.text(&session, place as u64, len).unwrap();
+            assert!(read == behind[..len.min(behind.len())], "{place} {len}");
         }
     }
 }
@@ -141,7 +141,7 @@ fn a_source_that_changed_or_is_gone_has_no_columns() {
     assert!(!path.exists(), "the source is gone");
 }
 
-/// All that a column file says; `None` if it is damaged.
+/// All content of a column file; `None` if it is damaged.
 type Content = (
     ProfileEntry,
     TimelineLanes,
@@ -180,9 +180,9 @@ fn every_damage_is_an_error() {
         let mut bytes = whole.clone();
         bytes[at] ^= 0x41;
         fs::write(&place, &bytes).unwrap();
-        // A byte of the text beyond the part that is looked at does no harm.
-        if let Ok(own) = content(&place) {
-            assert!(own == original, "{at}");
+        // A damaged byte of the text beyond the read part is harmless.
+        if let Ok(read) = content(&place) {
+            assert!(read == original, "{at}");
             assert!((24..last - 600).contains(&at), "{at}");
         }
     }
@@ -190,7 +190,7 @@ fn every_damage_is_an_error() {
         fs::write(&place, &whole[..len]).unwrap();
         assert!(content(&place).is_err(), "{len}");
     }
-    // The cache removes what it cannot read, and has no answer.
+    // The cache removes an unreadable file, and has no answer.
     let mut file = File::options().write(true).open(&path).unwrap();
     file.seek(SeekFrom::Start(100)).unwrap();
     file.write_all(b"damage").unwrap();
@@ -321,7 +321,7 @@ fn a_trace_that_points_to_nothing_is_refused() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
-    /// Checksums keep accidents out; a file that was made to deceive has right ones.
+    /// Checksums detect accidents; a forged file has right ones.
     #[test]
     fn bytes_with_right_checksums_that_are_no_trace_do_no_harm(
         changes in proptest::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..40),
@@ -366,7 +366,7 @@ fn a_part_has_the_numbers_of_the_whole() {
     for part in &parts {
         let slices = &part.trace.slices;
         for number in part.slices() {
-            let [own, other] = [part, &whole].map(|model| {
+            let [partial, other] = [part, &whole].map(|model| {
                 let slice = model.numbered(number).unwrap();
                 let slices = &model.trace.slices;
                 let at = slice as usize;
@@ -377,7 +377,7 @@ fn a_part_has_the_numbers_of_the_whole() {
                     slices.lanes[at],
                 )
             });
-            assert_eq!(own, other);
+            assert_eq!(partial, other);
         }
         assert!(!slices.is_empty());
     }
@@ -428,13 +428,13 @@ fn a_request_gets_a_part_while_a_thread_reads_and_the_whole_then() {
     let text = unpacked(&session);
     slot.progress.push(&text[..text.len() / 2]);
     let (release, wait) = mpsc::channel::<()>();
-    let (own, same) = (profiles.clone(), session.clone());
+    let (reader, same) = (profiles.clone(), session.clone());
     let thread = std::thread::spawn(move || {
         assert!(
             wait.recv().is_err(),
             "the reader goes on when the other end is dropped"
         );
-        own.load(&same);
+        reader.load(&same);
     });
     *slot.thread.lock() = Some(thread);
     let part = profiles.so_far(&session);

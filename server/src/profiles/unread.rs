@@ -1,4 +1,4 @@
-//! Files of profilers that are not read, found by name in the folder of a run: no profile is passed over in silence.
+//! Files of profilers that are not read, found by name in the folder of a run: no profile is ignored silently.
 
 use std::path::Path;
 
@@ -8,13 +8,13 @@ use crate::files;
 
 /// Maximum number of such files in one list.
 const MAX_FILES: usize = 100;
-/// Maximum number of entries of a folder that are looked at.
+/// Maximum number of checked entries of a folder.
 const MAX_ENTRIES: usize = 20_000;
-/// Folders below that of a run where profilers write to.
+/// Folders below a run into which profilers write.
 const PARTS: [&str; 6] = [
     "profile", "profiles", "trace", "traces", "memory", "plugins",
 ];
-/// Folder beside raw data of `CANN` once it was analysed.
+/// Folder next to raw data of `CANN` after its analysis.
 const ANALYSED: &str = "ASCEND_PROFILER_OUTPUT";
 
 const NSIGHT: &str =
@@ -31,7 +31,7 @@ const GPU_TABLES: &str = "not read: MindSpore's table of GPUs. gpu_timeline_disp
 const CANN: &str = "not read: raw data of CANN. Export it as Chrome JSON: msprof --export=on --output=FOLDER, or analyse() of the framework's \
 profiler, which writes trace_view.json.";
 
-/// Starts of the names of tables of `MindSpore`'s profiler, of which no other program has files.
+/// Starts of the names of tables of `MindSpore`'s profiler, which no other program uses.
 const MINDSPORE: [(&str, &str); 20] = [
     ("timeline_summary_", SUMS),
     ("ascend_timeline_summary_", SUMS),
@@ -55,16 +55,16 @@ const MINDSPORE: [(&str, &str); 20] = [
     ("gpu_timeline_summary_", GPU_TABLES),
 ];
 
-/// Lists the files of profilers in a folder that are not read, or a file if it is one. `shown` comes before their paths.
+/// Lists the unread files of profilers in a folder, or a file if it is one. `shown` comes before their paths.
 pub(crate) fn unread(folder: &Path, shown: &str) -> Vec<UnreadProfile> {
     let mut found = Vec::new();
     if folder.is_file() {
         let name = folder.file_name().unwrap_or_default().to_string_lossy();
-        let own = reason(&name, false).map(|reason| UnreadProfile {
+        let unread = reason(&name, false).map(|reason| UnreadProfile {
             path: shown.to_owned() + &name,
             reason: reason.to_owned(),
         });
-        return own.into_iter().collect();
+        return unread.into_iter().collect();
     }
     look(folder, shown, true, &mut found);
     found.sort_by(|a, b| a.path.cmp(&b.path));
@@ -94,11 +94,11 @@ fn look(folder: &Path, shown: &str, goes_on: bool, found: &mut Vec<UnreadProfile
 }
 
 fn is_part(folder: &str) -> bool {
-    let own = folder.to_ascii_lowercase();
-    own.starts_with("profiler")
-        || PARTS.contains(&&*own)
-        || own.ends_with("_ascend_ms")
-        || own.ends_with("_ascend_pt")
+    let lower = folder.to_ascii_lowercase();
+    lower.starts_with("profiler")
+        || PARTS.contains(&&*lower)
+        || lower.ends_with("_ascend_ms")
+        || lower.ends_with("_ascend_pt")
 }
 
 /// Reason why a file or folder of this name is not read; `None` for any other.
@@ -113,11 +113,11 @@ fn reason(name: &str, is_folder: bool) -> Option<&'static str> {
         (".pftrace", PERFETTO),
         (".perfetto-trace", PERFETTO),
     ];
-    let own = ends.into_iter().find(|(end, _)| lower.ends_with(end));
+    let of_others = ends.into_iter().find(|(end, _)| lower.ends_with(end));
     let of_mindspore = MINDSPORE
         .into_iter()
         .find(|(begin, _)| name.starts_with(begin) && has_rank(name));
-    own.or(of_mindspore).map(|(_, reason)| reason)
+    of_others.or(of_mindspore).map(|(_, reason)| reason)
 }
 
 /// `true` for a table whose name has the number of its rank: `flops_summary_3.json`.
@@ -162,7 +162,10 @@ mod tests {
             fs::write(path, b"").unwrap();
         }
         let found = unread(run.path(), "run/");
-        let found: Vec<(&str, &str)> = found.iter().map(|own| (&*own.path, &*own.reason)).collect();
+        let found: Vec<(&str, &str)> = found
+            .iter()
+            .map(|profile| (&*profile.path, &*profile.reason))
+            .collect();
         let expected = [
             ("run/a.nsys-rep", NSIGHT),
             ("run/b.PFTRACE", PERFETTO),

@@ -1,4 +1,4 @@
-//! Findings of one run in the types of the API: hits, their first cause, and what was not judged.
+//! Findings of one run in the types of the API: hits, their first cause, and unjudged data.
 
 use std::collections::BTreeMap;
 
@@ -21,7 +21,7 @@ use crate::watchpoints::{name_of, words as catalogue_words};
 /// Maximum number of ranks in an answer.
 const MAX_RANKS: usize = 1_000;
 
-/// Findings of a judged run: at most `limit` hits of those that the query asks for.
+/// Findings of a judged run: at most `limit` of the requested hits.
 pub(crate) fn answer(judged: &JudgedRun, query: &FindingsQuery, limit: usize) -> Findings {
     let findings = &judged.findings;
     let listing = judged.listing();
@@ -37,7 +37,7 @@ pub(crate) fn answer(judged: &JudgedRun, query: &FindingsQuery, limit: usize) ->
     };
     let sent = page.hits.iter().skip(from).take(limit);
     let starts_group = page.groups.binary_search(&from).is_ok();
-    let own_hit = |own: &watchpoint::Hit| hit(judged, own);
+    let own_hit = |found: &watchpoint::Hit| hit(judged, found);
     let wanted = query
         .hit
         .as_ref()
@@ -105,12 +105,12 @@ pub(crate) fn answer(judged: &JudgedRun, query: &FindingsQuery, limit: usize) ->
             .unread
             .iter()
             .take(limit)
-            .map(|own| UnreadTensor {
-                rank: own.rank,
-                tensor: own.tensor.to_string(),
-                dtype: own.dtype.to_string(),
-                step: own.step,
-                steps: own.steps,
+            .map(|tensor| UnreadTensor {
+                rank: tensor.rank,
+                tensor: tensor.tensor.to_string(),
+                dtype: tensor.dtype.to_string(),
+                step: tensor.step,
+                steps: tensor.steps,
             })
             .collect(),
         shared: judged.shared.iter().map(shared_names).collect(),
@@ -128,10 +128,14 @@ pub(crate) fn answer(judged: &JudgedRun, query: &FindingsQuery, limit: usize) ->
             ranks: findings.judged.ranks,
         },
         watchpoints: all
-            .map(|(index, own)| WatchpointResult {
+            .map(|(index, watchpoint)| WatchpointResult {
                 has_data: findings.without_data.binary_search(&index).is_err(),
                 worst: worst.get(&index).copied(),
-                ..watched(own, of(&listing.hits_of, index), of(&unjudged, index))
+                ..watched(
+                    watchpoint,
+                    of(&listing.hits_of, index),
+                    of(&unjudged, index),
+                )
             })
             .collect(),
         watchpoints_file: judged
@@ -142,14 +146,14 @@ pub(crate) fn answer(judged: &JudgedRun, query: &FindingsQuery, limit: usize) ->
     }
 }
 
-fn shared_names(own: &crate::tensor_files::contents::SharedNames) -> SharedNames {
+fn shared_names(names: &crate::tensor_files::contents::SharedNames) -> SharedNames {
     SharedNames {
-        rank: own.rank,
-        step: own.step,
-        files: own.files,
-        examples: own.examples.iter().map(ToString::to_string).collect(),
-        tensor: own.tensor.clone(),
-        tensors: own.tensors,
+        rank: names.rank,
+        step: names.step,
+        files: names.files,
+        examples: names.examples.iter().map(ToString::to_string).collect(),
+        tensor: names.tensor.clone(),
+        tensors: names.tensors,
     }
 }
 
@@ -194,20 +198,21 @@ fn counts(findings: &watchpoint::Findings) -> Counts {
 }
 
 /// A hit as alarms send it.
-pub(crate) fn notice_of(run: &str, judged: &JudgedRun, own: &watchpoint::Hit) -> HitNotice {
-    let watchpoint = judged.watchpoints.all().get(own.watchpoint as usize);
+pub(crate) fn notice_of(run: &str, judged: &JudgedRun, found: &watchpoint::Hit) -> HitNotice {
+    let watchpoint = judged.watchpoints.all().get(found.watchpoint as usize);
     let first = judged.findings.first_cause.as_ref();
-    let first = first.filter(|first| is_at(&judged.findings, first.hit, own));
+    let first = first.filter(|first| is_at(&judged.findings, first.hit, found));
     HitNotice {
         run: run.to_owned(),
         session: None,
         title: watchpoint.map(title).unwrap_or_default(),
-        hit: hit(judged, own),
+        hit: hit(judged, found),
         advice: first.map_or_else(
             || {
-                let own =
-                    watchpoint.map(|own| catalogue_words(own.condition.text(|own| own.advice)));
-                own.unwrap_or_default()
+                let advice = watchpoint.map(|watchpoint| {
+                    catalogue_words(watchpoint.condition.text(|condition| condition.advice))
+                });
+                advice.unwrap_or_default()
             },
             |first| words(&first.advice),
         ),
@@ -233,7 +238,7 @@ pub(crate) fn hit(judged: &JudgedRun, hit: &watchpoint::Hit) -> Hit {
         });
     let before = judged.watchpoints.all().get(..hit.watchpoint as usize);
     let alike = before.into_iter().flatten();
-    let alike = alike.filter(|own| own.condition == hit.condition);
+    let alike = alike.filter(|watchpoint| watchpoint.condition == hit.condition);
     Hit {
         condition: hit.condition.id.to_owned(),
         watchpoint: hit.watchpoint,
@@ -253,21 +258,21 @@ pub(crate) fn hit(judged: &JudgedRun, hit: &watchpoint::Hit) -> Hit {
     }
 }
 
-fn measure(own: &watchpoint::measure::Measure) -> Measure {
+fn measure(measure: &watchpoint::measure::Measure) -> Measure {
     Measure {
-        name: own.name.to_string(),
-        quantity: words(&own.quantity),
-        operator: own.operator,
-        unit: own.unit,
-        value: own.value,
-        limit: own.limit,
-        of: own.of,
-        found: words(&own.found()),
-        threshold: own.threshold(),
+        name: measure.name.to_string(),
+        quantity: words(&measure.quantity),
+        operator: measure.operator,
+        unit: measure.unit,
+        value: measure.value,
+        limit: measure.limit,
+        of: measure.of,
+        found: words(&measure.found()),
+        threshold: measure.threshold(),
     }
 }
 
-/// The cause that a hit is, if its step of its rank began with it.
+/// The cause that began the step of a hit's rank, if it is this hit.
 fn cause<'a>(
     findings: &'a watchpoint::Findings,
     hit: &watchpoint::Hit,
@@ -282,10 +287,10 @@ fn cause<'a>(
     is_at(findings, cause.hit, hit).then_some(cause)
 }
 
-/// True if the hit of that number is this one.
+/// True if the hit at an index is this one.
 fn is_at(findings: &watchpoint::Findings, at: usize, hit: &watchpoint::Hit) -> bool {
-    let own = findings.hits.get(at);
-    own.is_some_and(|own| std::ptr::eq(own, hit))
+    let listed = findings.hits.get(at);
+    listed.is_some_and(|listed| std::ptr::eq(listed, hit))
 }
 
 /// Index of a watchpoint by its [`watchpoint_name`](trainscope_api::findings::watchpoint_name), or by its number.
@@ -300,13 +305,13 @@ fn number_of(watchpoints: &watchpoint::Watchpoints, name: &str) -> Option<u32> {
     let mut alike = (0..).zip(watchpoints.all());
     let alike = alike
         .by_ref()
-        .filter(|(_, own)| own.condition.id == condition);
+        .filter(|(_, watchpoint)| watchpoint.condition.id == condition);
     let mut alike = alike.skip(place.checked_sub(1)?);
     alike.next().map(|(number, _)| number)
 }
 
-fn topic(own: diagnosis::Topic) -> Topic {
-    match own {
+fn topic(topic: diagnosis::Topic) -> Topic {
+    match topic {
         diagnosis::Topic::Recorded => Topic::Recorded,
         diagnosis::Topic::Hyperparameters => Topic::Hyperparameters,
         diagnosis::Topic::Model => Topic::Model,
@@ -322,9 +327,9 @@ fn guide_of(judged: &JudgedRun) -> Vec<GuideRow> {
     let findings = &judged.findings;
     let is_damaged = !judged.damaged.is_empty();
     let rows = guide::rows(findings, &judged.watchpoints, &judged.remarks, is_damaged);
-    let row = |own: guide::Row| GuideRow {
-        topic: topic(own.topic),
-        state: match own.state {
+    let row = |row: guide::Row| GuideRow {
+        topic: topic(row.topic),
+        state: match row.state {
             guide::RowState::Skipped => RowState::Skipped,
             guide::RowState::Open => RowState::Open,
             guide::RowState::Passed => RowState::Passed,
@@ -332,74 +337,74 @@ fn guide_of(judged: &JudgedRun) -> Vec<GuideRow> {
             guide::RowState::Warning => RowState::Warning,
             guide::RowState::Error => RowState::Error,
         },
-        watched: own.watched,
-        hits: own.hits,
-        worst: own
+        watched: row.watched,
+        hits: row.hits,
+        worst: row
             .worst
             .and_then(|at| Some(hit(judged, findings.hits.get(at)?))),
-        remark: own
+        remark: row
             .remark
             .and_then(|at| Some(remark(judged.remarks.get(at)?))),
-        sentence: words(&own.sentence),
+        sentence: words(&row.sentence),
     };
     rows.into_iter().map(row).collect()
 }
 
-fn remark(own: &diagnosis::Remark) -> Remark {
+fn remark(remark: &diagnosis::Remark) -> Remark {
     Remark {
-        rule: own.rule.name().to_owned(),
-        topic: topic(own.rule.topic()),
-        title: catalogue_words(own.rule.title()),
-        state: match own.state {
+        rule: remark.rule.name().to_owned(),
+        topic: topic(remark.rule.topic()),
+        title: catalogue_words(remark.rule.title()),
+        state: match remark.state {
             diagnosis::State::Unknown => RemarkState::Unknown,
             diagnosis::State::Fine => RemarkState::Fine,
             diagnosis::State::Note => RemarkState::Note,
             diagnosis::State::Fault | diagnosis::State::Error => RemarkState::Fault,
         },
-        sentence: words(&own.sentence),
-        node: own.node.clone(),
-        part: own.rule.part().map(|part| match part {
+        sentence: words(&remark.sentence),
+        node: remark.node.clone(),
+        part: remark.rule.part().map(|part| match part {
             diagnosis::Part::Model => ProgramPart::Model,
             diagnosis::Part::Optimizer => ProgramPart::Optimizer,
             diagnosis::Part::Loss => ProgramPart::Loss,
             diagnosis::Part::Data => ProgramPart::Data,
             diagnosis::Part::Loop => ProgramPart::Loop,
         }),
-        source: own.source.as_deref().cloned(),
-        places: own.places,
-        record: own.record.to_owned(),
+        source: remark.source.as_deref().cloned(),
+        places: remark.places,
+        record: remark.record.to_owned(),
     }
 }
 
-fn watched(own: &Watchpoint, hits: u64, unjudged: u64) -> WatchpointResult {
+fn watched(watchpoint: &Watchpoint, hits: u64, unjudged: u64) -> WatchpointResult {
     WatchpointResult {
-        condition: own.condition.id.to_owned(),
-        title: title(own),
-        target: name_of(&own.condition.target),
-        finds_not_finite: own.condition.finds_not_finite,
-        limits: own
+        condition: watchpoint.condition.id.to_owned(),
+        title: title(watchpoint),
+        target: name_of(&watchpoint.condition.target),
+        finds_not_finite: watchpoint.condition.finds_not_finite,
+        limits: watchpoint
             .limits
             .iter()
             .map(|(key, limit)| (key.to_string(), Float(limit)))
             .collect(),
-        is_on: own.on,
+        is_on: watchpoint.on,
         has_data: true,
-        severity: own.severity,
+        severity: watchpoint.severity,
         worst: None,
         hits,
         unjudged,
-        advice: catalogue_words(own.condition.text(|own| own.advice)),
+        advice: catalogue_words(watchpoint.condition.text(|condition| condition.advice)),
     }
 }
 
 /// The name of a watchpoint in its file, or the title of its condition.
-pub(crate) fn title(own: &Watchpoint) -> Words {
-    match &own.name {
+pub(crate) fn title(watchpoint: &Watchpoint) -> Words {
+    match &watchpoint.name {
         Some(name) => Words {
             en: name.clone(),
             zh: name.clone(),
         },
-        None => catalogue_words(own.condition.text(|own| own.says)),
+        None => catalogue_words(watchpoint.condition.text(|condition| condition.says)),
     }
 }
 

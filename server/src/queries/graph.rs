@@ -1,4 +1,4 @@
-//! Computation graphs of a run: one whole, decoded from its source file, or parts of one that is kept with its tree.
+//! Computation graphs of a run: a whole one, decoded from its source file, or parts of a cached one with its tree.
 
 use trainscope_api::error::ErrorCode;
 use trainscope_api::graphs::{GraphAnswer, GraphQuery, GraphTag, MAX_NODES};
@@ -19,7 +19,7 @@ pub use cache::Graphs;
 pub(crate) use compare::diff;
 pub(crate) use look::{node, scene, search, summary};
 
-/// One computation graph of a run, and which others the run has.
+/// One computation graph of a run, and a list of its other graphs.
 pub(crate) fn answer(index: &Index, query: &GraphQuery) -> Result<GraphAnswer, Failure> {
     let chosen = choose(index, query)?;
     let record = chosen.graph(index)?;

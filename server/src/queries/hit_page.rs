@@ -12,19 +12,19 @@ use crate::judging::Listing;
 pub(crate) struct Page {
     /// Indices of the hits by step, by rank, then in the order of data flow.
     matching: Vec<usize>,
-    /// Those that are listed: of a series that is not written out, the first step only.
+    /// Listed hits: of a series that is not written out, the first step only.
     pub(super) hits: Vec<usize>,
     /// Places in `hits` at which a step of a rank begins.
     pub(super) groups: Vec<usize>,
-    /// Series by the places in `hits` of what is listed of them.
+    /// Series with the range of their listed hits in `hits`.
     series: Vec<(Range<usize>, HitSeries)>,
-    /// Places at which a series begins that is written out: it has a line of its own.
+    /// Places at which a written-out series begins, which has a separate line.
     open: Vec<usize>,
 }
 
 impl Page {
-    /// Filters the hits by the query, and by this watchpoint if one is given. The first cause, by its index, is in no
-    /// series but at its beginning.
+    /// Filters the hits by the query, and by this watchpoint if given. The first cause, by its index, is only at the
+    /// beginning of a series.
     pub(crate) fn new(
         all: &[Hit],
         listing: &Listing,
@@ -35,7 +35,7 @@ impl Page {
         let is_found = |at: usize| finder.as_ref().is_none_or(|is_found| is_found(at));
         let order = listing.order.iter().copied();
         let matching: Vec<usize> = order
-            .filter(|&at| watchpoint.is_none_or(|own| own == all[at].watchpoint))
+            .filter(|&at| watchpoint.is_none_or(|wanted| wanted == all[at].watchpoint))
             .filter(|&at| passes(&all[at], query) && is_found(at))
             .collect();
         let place = |at: usize| (all[at].step, all[at].rank);
@@ -86,11 +86,11 @@ impl Page {
         self.matching.len() as u64
     }
 
-    /// Series that contain this number of listed hits, from this place on.
+    /// Series within `limit` listed hits, starting at place `from`.
     pub(crate) fn series(&self, from: usize, limit: usize) -> Vec<HitSeries> {
-        let first = self.series.partition_point(|(own, _)| own.end <= from);
+        let first = self.series.partition_point(|(range, _)| range.end <= from);
         let sent = self.series[first..].iter();
-        let sent = sent.take_while(|(own, _)| own.start < from.saturating_add(limit));
+        let sent = sent.take_while(|(range, _)| range.start < from.saturating_add(limit));
         sent.map(|(_, series)| series.clone()).collect()
     }
 
@@ -149,19 +149,21 @@ impl Page {
     /// The line of a hit by its index, if it matches: in a series that is not written out, that of the first step.
     pub(crate) fn line_of_hit(&self, all: &[Hit], at: usize) -> Option<u64> {
         let place = |at: usize| Some((all.get(at)?.step, all.get(at)?.rank, at));
-        let number = self.matching.partition_point(|&own| place(own) < place(at));
+        let number = self
+            .matching
+            .partition_point(|&other| place(other) < place(at));
         if self.matching.get(number) != Some(&at) {
             return None;
         }
         if self.series.is_empty() {
             return Some(self.line_of(number));
         }
-        let listed = self.hits.iter().position(|&own| own == at);
+        let listed = self.hits.iter().position(|&other| other == at);
         let number = listed.or_else(|| {
             let is_of = |(_, series): &&(Range<usize>, HitSeries)| {
                 !series.is_open && series.contains(all[at].rank, all[at].step)
             };
-            self.series.iter().find(is_of).map(|(own, _)| own.start)
+            self.series.iter().find(is_of).map(|(range, _)| range.start)
         });
         number.map(|number| self.line_of(number))
     }
@@ -300,7 +302,7 @@ mod tests {
                 let name = if hit.watchpoint == 0 { "c" } else { "c~2" };
                 let key = format!("{}:{}:{name}:{}", hit.rank, hit.step, hit.tensor);
                 assert!(
-                    page_wanted(&page, &all, &key).is_some_and(|own| own == line),
+                    page_wanted(&page, &all, &key).is_some_and(|found| found == line),
                     "{key}"
                 );
             }
@@ -352,7 +354,7 @@ mod tests {
             lines.extend(
                 above
                     .iter()
-                    .filter(|own| own.contains(&number))
+                    .filter(|range| range.contains(&number))
                     .map(|_| None),
             );
             lines.push(Some(all[at].step));
@@ -384,12 +386,12 @@ mod tests {
             is_open: false,
         };
         let (page, lines) = folded(&all, "", None);
-        // A hit that lasts is no part of it.
+        // A lasting hit is not part of it.
         assert_eq!(lines, [None, Some(405), None, Some(406), None, Some(411)]);
         assert_eq!(page.total(), 5);
         assert_eq!(page.series(0, 5), std::slice::from_ref(&series));
         assert_eq!(page.series(2, 5), []);
-        // Hits that are not listed are where their series is.
+        // Hits that are not listed are at the line of their series.
         assert_eq!(page.line_of_hit(&all, 3), Some(3));
         assert_eq!(page_wanted(&page, &all, "0:410:c:norm"), Some(3));
         let (page, lines) = folded(&all, "1:7,0:406", None);
@@ -397,7 +399,7 @@ mod tests {
             is_open: true,
             ..series
         };
-        // It is known within it, too.
+        // The series is known within its range, too.
         assert_eq!(page.series(3, 1), [open]);
         assert_eq!((page.series(0, 1).len(), page.series(4, 1).len()), (0, 0));
         let of = |steps: &[i64]| steps.iter().flat_map(|step| [None, Some(*step)]).collect();
@@ -436,7 +438,7 @@ mod tests {
         all.truncate(3);
         all[2].severity = Severity::Error;
         assert_eq!(folded(&all, "", None).0.series(0, 9), []);
-        // Nothing is folded unless it is asked for.
+        // Nothing is folded unless requested.
         let same = notes(&[(0, 1, 1, "a"), (0, 2, 2, "a")]);
         let query = FindingsQuery::default();
         let page = Page::new(&same, &Listing::new(&same), &query, (None, None));
@@ -461,7 +463,7 @@ mod tests {
             explains: None,
             source: None,
         };
-        let number_of = |name: &str| ["c", "c~2"].iter().position(|own| *own == name);
+        let number_of = |name: &str| ["c", "c~2"].iter().position(|known| *known == name);
         let number_of = |name: &str| u32::try_from(number_of(name)?).ok();
         page.wanted(all, key, number_of, told)?.line
     }

@@ -13,8 +13,8 @@ pub(crate) fn answer(judged: &JudgedRun, query: &NeighboursQuery) -> Neighbours 
         |hit: &&Hit| hit.rank == query.rank && (hit.step..=hit.last_step).contains(&query.step);
     let now: Vec<&Hit> = judged.findings.hits.iter().filter(is_now).collect();
     let told = |layer: &Layer, tensor: &str| {
-        let own = now.iter().filter(|hit| &*hit.tensor == tensor);
-        let worst = own.max_by_key(|hit| hit.severity);
+        let hits = now.iter().filter(|hit| &*hit.tensor == tensor);
+        let worst = hits.max_by_key(|hit| hit.severity);
         let says = worst.and_then(|hit| {
             let all = judged.watchpoints.all();
             Some(title(all.get(hit.watchpoint as usize)?))
@@ -26,31 +26,39 @@ pub(crate) fn answer(judged: &JudgedRun, query: &NeighboursQuery) -> Neighbours 
             says,
         }
     };
-    // In another layer: the tensors with the same direction of flow, of these the worst.
+    // In another layer: the worst of the tensors with the same direction of flow.
     let one = |layer: &&Layer| {
         let all = layer.tensors.iter().map(|tensor| told(layer, tensor));
-        let rank = |own: &Neighbour| {
+        let rank = |neighbour: &Neighbour| {
             (
-                judged.surroundings.flow_alike(&own.tensor, &query.tensor),
-                own.severity,
+                judged
+                    .surroundings
+                    .flow_alike(&neighbour.tensor, &query.tensor),
+                neighbour.severity,
             )
         };
         // The first of equal ones.
-        all.reduce(|best, own| if rank(&own) > rank(&best) { own } else { best })
+        all.reduce(|best, next| {
+            if rank(&next) > rank(&best) {
+                next
+            } else {
+                best
+            }
+        })
     };
     let sides = [&around.upstream, &around.downstream];
     let [upstream, downstream] = sides.map(|layers| {
         let layers = layers.iter().take(MAX_NEIGHBOURS);
         layers.filter_map(one).collect()
     });
-    let own = around.own.into_iter().flat_map(|layer| {
+    let in_layer = around.own.into_iter().flat_map(|layer| {
         let tensors = layer.tensors.iter();
         tensors.map(move |tensor| (layer, tensor))
     });
-    let own_count = own.clone().count();
+    let own_count = in_layer.clone().count();
     Neighbours {
         upstream,
-        own: own
+        own: in_layer
             .take(MAX_NEIGHBOURS)
             .map(|(layer, tensor)| told(layer, tensor))
             .collect(),

@@ -1,4 +1,4 @@
-//! Numbers of steps: those of a profile beside those of the curves of its run.
+//! Numbers of steps: those of a profile against those of the curves of its run.
 
 use trainscope_analysis::trace::numbering;
 use trainscope_api::scalars::{MAX_POINTS, ScalarsQuery};
@@ -7,12 +7,12 @@ use trainscope_api::timeline::TimelineLanes;
 use crate::index::Index;
 use crate::profiles::LoadedProfile;
 
-/// The difference between the steps of the training and those of the profiler, if the curve of the loss tells.
+/// The difference between the steps of the training and those of the profiler, if the loss curve determines it.
 pub(super) fn step_offset(index: &Index, loaded: &LoadedProfile) -> Option<i64> {
     of_ends(index, loaded.run(), &loaded.model.step_ends())
 }
 
-/// The same for the steps of a timeline.
+/// Like [`step_offset`], for the steps of a timeline.
 pub(super) fn lanes_offset(index: &Index, run: &str, lanes: &TimelineLanes) -> Option<i64> {
     let unix: i64 = lanes.unix_nanos.as_ref()?.parse().ok()?;
     let steps = lanes.steps.iter();
@@ -23,7 +23,7 @@ pub(super) fn lanes_offset(index: &Index, run: &str, lanes: &TimelineLanes) -> O
 /// `ends` are numbers of steps with their ends in nanoseconds since 1970.
 fn of_ends(index: &Index, run: &str, ends: &[(i64, i64)]) -> Option<i64> {
     let runs = index.runs().runs;
-    let loss = runs.into_iter().find(|own| own.id == run)?.loss?;
+    let loss = runs.into_iter().find(|listed| listed.id == run)?.loss?;
     let query = ScalarsQuery {
         run: run.to_owned(),
         tag: loss.tag,

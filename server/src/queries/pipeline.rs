@@ -1,4 +1,5 @@
-//! Data pipelines of a run: the recorded graphs of its data sets, how they ran, and how long the training waited for data.
+//! Data pipelines of a run: the recorded graphs of its data sets, their course, and the time that the training waited
+//! for data.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -17,7 +18,7 @@ use super::error::Failure;
 use super::pipeline_queues::{self, query};
 use crate::index::Index;
 
-/// Data pipelines of a run, and waiting by step; empty where neither was recorded.
+/// Data pipelines of a run, and waiting by step; empty if neither was recorded.
 pub(crate) fn answer(index: &Index, run: &str) -> Result<PipelineAnswer, Failure> {
     let mut answer = PipelineAnswer::default();
     let (mut pipelines, mut trainings) = (Vec::new(), Vec::new());
@@ -36,26 +37,26 @@ pub(crate) fn answer(index: &Index, run: &str) -> Result<PipelineAnswer, Failure
                     let found = pipeline::Pipeline::new(&node);
                     pipelines.push((at.wall_time_secs, rank, at.step, found));
                 }
-                Lineage::Train(own) => trainings.push((at.wall_time_secs, own)),
+                Lineage::Train(train) => trainings.push((at.wall_time_secs, train)),
                 Lineage::Evaluation(_) | Lineage::UserDefined(_) => {}
             }
         }
     }
     let times = waiting(index, run, watched.times, &mut answer)?;
-    // The newest first, of equals the lowest rank.
+    // The newest first; equal ones by rank.
     pipelines.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
     for (rank, ran) in watched.pipelines {
-        let mut own = pipelines.iter_mut().filter(|own| own.1 == rank);
-        if !own.any(|(.., own)| own.take_running(&ran)) {
-            // As new as any: it is the measured one.
+        let mut of_rank = pipelines.iter_mut().filter(|entry| entry.1 == rank);
+        if !of_rank.any(|(.., pipeline)| pipeline.take_running(&ran)) {
+            // The measured pipeline comes first.
             pipelines.insert(0, (f64::INFINITY, rank, 0, ran));
         }
     }
-    for (_, rank, step, own) in pipelines {
-        let own = told(&own, rank, step, times.get(&rank));
+    for (_, rank, step, pipeline) in pipelines {
+        let pipeline = told(&pipeline, rank, step, times.get(&rank));
         let mut known = answer.pipelines.iter();
-        if known.all(|known| known.operations != own.operations) {
-            answer.pipelines.push(own);
+        if known.all(|known| known.operations != pipeline.operations) {
+            answer.pipelines.push(pipeline);
         }
     }
     answer.cut |= answer.pipelines.len() > MAX_PIPELINES;
@@ -65,15 +66,15 @@ pub(crate) fn answer(index: &Index, run: &str) -> Result<PipelineAnswer, Failure
         dataset_size,
         batch_size,
         ..
-    } = last.map(|(_, own)| own).unwrap_or_default();
+    } = last.map(|(_, train)| train).unwrap_or_default();
     (answer.dataset_size, answer.batch_size) = (dataset_size, batch_size);
 
     let times = times.iter();
-    answer.inputs = times.map(|(rank, own)| input(*rank, own)).collect();
+    answer.inputs = times.map(|(rank, times)| input(*rank, times)).collect();
     Ok(answer)
 }
 
-/// Waiting times of each rank: from its own spans, else from `batches`.
+/// Waiting times of each rank: from its spans, or else from `batches`.
 fn waiting(
     index: &Index,
     run: &str,
@@ -101,7 +102,7 @@ fn waiting(
     }
     let spans = ranks
         .into_iter()
-        .filter_map(|(rank, own)| Some((rank, own.times()?)));
+        .filter_map(|(rank, waiting)| Some((rank, waiting.times()?)));
     let mut times = batches;
     times.extend(spans);
     answer.has_profile |= !times.is_empty();
@@ -109,56 +110,59 @@ fn waiting(
 }
 
 fn told(
-    own: &pipeline::Pipeline,
+    pipeline: &pipeline::Pipeline,
     rank: u32,
     step: i64,
     times: Option<&pipeline::InputTimes>,
 ) -> Pipeline {
     let judged = times.filter(|times| times.is_judged());
-    let slow = own.slow(judged.map(|times| times.severity().is_some()));
+    let slow = pipeline.slow(judged.map(|times| times.severity().is_some()));
     let more_workers = |slow: usize| {
-        let running = own.operations.get(slow)?.running.as_ref()?;
+        let running = pipeline.operations.get(slow)?.running.as_ref()?;
         let all = pipeline::more_workers(times?, running.workers).into_iter();
-        let all = all.map(|own| WorkersEstimate {
-            workers: own.workers,
-            step_nanos: own.step_nanos,
+        let all = all.map(|estimate| WorkersEstimate {
+            workers: estimate.workers,
+            step_nanos: estimate.step_nanos,
         });
         Some(all.collect())
     };
     let index = |index: usize| u32::try_from(index).unwrap_or(u32::MAX);
-    let operations = own.operations.iter().map(|own| PipelineOperation {
-        name: own.name.clone(),
-        parameters: unfolded(&own.parameters),
-        transforms: own.transforms.iter().map(part).collect(),
-        sampler: own.sampler.as_ref().map(part),
-        inputs: own.inputs.iter().map(|input| index(*input)).collect(),
-        column: index(own.column),
-        row: index(own.row),
-        running: own.running.as_ref().map(running),
-    });
+    let operations = pipeline
+        .operations
+        .iter()
+        .map(|operation| PipelineOperation {
+            name: operation.name.clone(),
+            parameters: unfolded(&operation.parameters),
+            transforms: operation.transforms.iter().map(part).collect(),
+            sampler: operation.sampler.as_ref().map(part),
+            inputs: operation.inputs.iter().map(|input| index(*input)).collect(),
+            column: index(operation.column),
+            row: index(operation.row),
+            running: operation.running.as_ref().map(running),
+        });
     Pipeline {
         rank,
         step,
         operations: operations.collect(),
-        total: own.total as u64,
-        interval_millis: own.interval_millis,
+        total: pipeline.total as u64,
+        interval_millis: pipeline.interval_millis,
         slow: slow.map(|slow| SlowOperation {
             operation: index(slow),
-            fill_before: own.fill_before(slow),
+            fill_before: pipeline.fill_before(slow),
             more_workers: more_workers(slow).unwrap_or_default(),
         }),
-        processors: own.processors,
+        processors: pipeline.processors,
     }
 }
 
-fn running(own: &pipeline::OperationStats) -> OperationStats {
-    let room = own.workers as f64 * 100.0;
-    let each = own.cpu_percent.len().div_ceil(MAX_SAMPLES).max(1);
-    let greatest = own.cpu_percent.chunks(each);
+fn running(stats: &pipeline::OperationStats) -> OperationStats {
+    let room = stats.workers as f64 * 100.0;
+    let each = stats.cpu_percent.len().div_ceil(MAX_SAMPLES).max(1);
+    let greatest = stats.cpu_percent.chunks(each);
     let greatest = greatest.filter_map(|taken| taken.iter().copied().max());
-    let busy = own.busy();
+    let busy = stats.busy();
     let alone = OperationStats {
-        workers: own.workers,
+        workers: stats.workers,
         busy,
         busy_samples: greatest
             .filter(|_| busy.is_some())
@@ -166,7 +170,7 @@ fn running(own: &pipeline::OperationStats) -> OperationStats {
             .collect(),
         ..OperationStats::default()
     };
-    let Some(queue) = &own.queue else {
+    let Some(queue) = &stats.queue else {
         return alone;
     };
     let each = queue.sizes.len().div_ceil(MAX_SAMPLES).max(1);
@@ -184,14 +188,14 @@ fn running(own: &pipeline::OperationStats) -> OperationStats {
     }
 }
 
-fn part(own: &pipeline::Part) -> PipelinePart {
+fn part(part: &pipeline::Part) -> PipelinePart {
     PipelinePart {
-        name: own.name.clone(),
-        parameters: unfolded(&own.parameters),
+        name: part.name.clone(),
+        parameters: unfolded(&part.parameters),
     }
 }
 
-/// `MindSpore` writes the parameters of an operation as one text of JSON; here each value is a pair of its own.
+/// `MindSpore` writes the parameters of an operation as one text of JSON; here each value is a separate pair.
 fn unfolded(parameters: &[(String, String)]) -> Vec<(String, String)> {
     let unfold = |(name, text): &(String, String)| {
         if name != "tensor_op_params" {
@@ -213,15 +217,15 @@ fn unfolded(parameters: &[(String, String)]) -> Vec<(String, String)> {
 }
 
 fn input(rank: u32, times: &pipeline::InputTimes) -> InputTimes {
-    let told = |own: &pipeline::StepTime, last_step: i64| StepTime {
-        step: own.step,
+    let told = |time: &pipeline::StepTime, last_step: i64| StepTime {
+        step: time.step,
         last_step,
-        whole_nanos: own.whole_nanos,
-        input_nanos: own.input_nanos,
+        whole_nanos: time.whole_nanos,
+        input_nanos: time.input_nanos,
     };
     let each = times.steps.len().div_ceil(MAX_STRETCHES).max(1);
     let stretches = times.steps.chunks(each).filter_map(|steps| {
-        let worst = steps.iter().max_by_key(|own| own.input_nanos)?;
+        let worst = steps.iter().max_by_key(|step| step.input_nanos)?;
         Some(told(worst, steps.last()?.step))
     });
     let longest = times.longest();
@@ -237,13 +241,13 @@ fn input(rank: u32, times: &pipeline::InputTimes) -> InputTimes {
         share: times.share(),
         judged: times.is_judged(),
         severity: times.severity(),
-        mean_whole_nanos: times.mean(|own| own.whole_nanos),
-        mean_input_nanos: times.mean(|own| own.input_nanos),
-        longest: longest.map_or_else(StepTime::default, |own| told(&own, own.step)),
-        found: times.found.map(|own| InputQueue {
-            batches: own.batches,
-            empty: own.empty,
-            first_nanos: own.first_nanos,
+        mean_whole_nanos: times.mean(|step| step.whole_nanos),
+        mean_input_nanos: times.mean(|step| step.input_nanos),
+        longest: longest.map_or_else(StepTime::default, |step| told(&step, step.step)),
+        found: times.found.map(|queue| InputQueue {
+            batches: queue.batches,
+            empty: queue.empty,
+            first_nanos: queue.first_nanos,
         }),
         stretches: stretches.collect(),
     }

@@ -92,7 +92,7 @@ impl Reader<'_> {
             let lines = batches.skipped_lines;
             self.fault(found, &format!("{lines} lines are not five numbers"));
         }
-        // The time that the program itself waited says more than the time to bring data to the device.
+        // The waiting time of the program is more meaningful than the time to bring data to the device.
         let known = self.watched.times.get(&self.rank);
         if clock == Clock::Device && known.is_some_and(|known| known.clock == Clock::Iterator) {
             return;

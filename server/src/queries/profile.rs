@@ -52,9 +52,9 @@ impl From<QueryError> for Failure {
 
 /// The profiles of ranks as statements read them.
 pub(crate) fn parts(loaded: &[Arc<LoadedProfile>]) -> Vec<ProfilePart> {
-    let part = |own: &Arc<LoadedProfile>| ProfilePart {
-        rank: own.rank(),
-        model: Arc::clone(own) as _,
+    let part = |profile: &Arc<LoadedProfile>| ProfilePart {
+        rank: profile.rank(),
+        model: Arc::clone(profile) as _,
     };
     loaded.iter().map(part).collect()
 }
@@ -108,7 +108,7 @@ impl statements::Reader for SqlRows {
     }
 }
 
-/// A value as JSON has it.
+/// A value as JSON.
 pub(crate) fn value(cell: &Cell<'_>) -> SqlValue {
     match cell {
         Cell::Null => SqlValue::Null,
@@ -154,18 +154,18 @@ pub(crate) fn judged(
     max_steps: usize,
 ) -> SessionSummary {
     let is_default = range == StepRange::default() && max_steps == MAX_STRETCHES;
-    let mut own = if is_default {
+    let mut summary = if is_default {
         SessionSummary::clone(&loaded.summary())
     } else {
-        let mut own = summary(&loaded.model, range, max_steps);
-        loaded.describe(&mut own);
-        own
+        let mut summary = summary(&loaded.model, range, max_steps);
+        loaded.describe(&mut summary);
+        summary
     };
-    own.input = input(index, loaded.run(), loaded.rank());
-    own.step_offset = step_offset(index, loaded).unwrap_or(0);
+    summary.input = input(index, loaded.run(), loaded.rank());
+    summary.step_offset = step_offset(index, loaded).unwrap_or(0);
     let cluster = (ranks.len() > 1).then(|| cluster(ranks));
-    advice::apply(&loaded.model, &mut own, cluster.as_ref());
-    own
+    advice::apply(&loaded.model, &mut summary, cluster.as_ref());
+    summary
 }
 
 /// Waiting for the data set, as its iterator has recorded it.
@@ -177,7 +177,7 @@ fn input(index: &Index, run: &str, rank: u32) -> Option<InputShare> {
 }
 
 fn cluster(ranks: &[Arc<LoadedProfile>]) -> RanksAnswer {
-    let models: Vec<RankModel<'_>> = ranks.iter().map(|own| own.rank_model()).collect();
+    let models: Vec<RankModel<'_>> = ranks.iter().map(|profile| profile.rank_model()).collect();
     clusters::ranks(&models)
 }
 
@@ -256,11 +256,11 @@ pub(crate) fn flame(profiles: &Profiles, query: &FlameQuery) -> Result<FlameAnsw
 
 /// A profile against another one.
 pub(crate) fn diff(profiles: &Profiles, query: &ProfileDiffQuery) -> Result<ProfileDiff, Failure> {
-    let own = profiles.get(&query.run, query.session.as_deref(), query.rank)?;
+    let profile = profiles.get(&query.run, query.session.as_deref(), query.rank)?;
     let other = query.other.as_deref().unwrap_or(&query.run);
     let session = query.other_session.as_deref();
     let other = profiles.get(other, session, query.other_rank)?;
     let all = StepRange::default();
-    let [own, other] = [&own, &other].map(|side| Side::new(&side.model, all));
-    Ok(differences::diff(&own, &other))
+    let [profile, other] = [&profile, &other].map(|side| Side::new(&side.model, all));
+    Ok(differences::diff(&profile, &other))
 }

@@ -1,4 +1,4 @@
-//! Facts of the program of a run: the newest of each, and what they say in words.
+//! Facts of the program of a run: the newest of each, and their description in words.
 
 mod chain;
 mod description;
@@ -33,7 +33,7 @@ pub(crate) fn facts(index: &Index, run: &str) -> Result<ProgramFacts, ReadError>
             let numbers = fact.numbers.into_iter();
             newest = Some(RecordedFact {
                 rank,
-                first_step: newest.as_ref().map_or(at.step, |own| own.first_step),
+                first_step: newest.as_ref().map_or(at.step, |fact| fact.first_step),
                 step: at.step,
                 kind: fact.kind,
                 subject: fact.subject,

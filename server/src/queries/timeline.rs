@@ -19,7 +19,7 @@ use super::numbering::{lanes_offset, step_offset};
 use crate::index::Index;
 use crate::profiles::{ArgumentSearch, LoadedProfile, Profiles};
 
-/// Most profiles that are read to find a step.
+/// Maximum number of profiles that are read to find a step.
 const MAX_PROFILES: usize = 8;
 
 /// Cells of rows for a stretch of time.
@@ -27,7 +27,7 @@ pub(crate) fn cells(profiles: &Profiles, query: &TimelineQuery) -> Result<Timeli
     let session = profiles.session(&query.run, query.session.as_deref(), query.rank)?;
     if let Some(answer) = profiles
         .outline(&session)
-        .and_then(|own| own.timeline(query))
+        .and_then(|outline| outline.timeline(query))
     {
         return answer.map_err(refused);
     }
@@ -59,24 +59,24 @@ pub(crate) fn step(
     let mut sessions: Vec<_> = list
         .sessions
         .iter()
-        .filter(|own| is_asked(&own.session))
+        .filter(|session| is_asked(&session.session))
         .collect();
-    sessions.sort_by_key(|own| query.rank.is_some_and(|rank| rank != own.rank));
-    for own in sessions.into_iter().take(MAX_PROFILES) {
-        let loaded = profiles.get(&query.run, Some(&own.session), Some(own.rank))?;
+    sessions.sort_by_key(|session| query.rank.is_some_and(|rank| rank != session.rank));
+    for session in sessions.into_iter().take(MAX_PROFILES) {
+        let loaded = profiles.get(&query.run, Some(&session.session), Some(session.rank))?;
         let (model, offset) = (&loaded.model, step_offset(index, &loaded).unwrap_or(0));
         let mut steps = model.steps.list.iter();
         let number = query.step.saturating_sub(offset);
         let found = steps.find(|step| step.number == number);
-        // Without steps the whole trace counts as one, whose number says nothing.
+        // Without steps the whole trace counts as one, whose number has no meaning.
         let Some(step) = found.filter(|_| loaded.summary().steps_from != StepSource::None) else {
             continue;
         };
         let since = |time: i64| time.saturating_sub(model.origin());
         return Ok(StepAnswer {
             place: Some(StepPlace {
-                session: own.session.clone(),
-                rank: own.rank,
+                session: session.session.clone(),
+                rank: session.rank,
                 step: StepSpan {
                     number,
                     begin_nanos: since(step.begin),
@@ -108,7 +108,7 @@ pub(crate) fn slice(
     Ok(answer)
 }
 
-/// Arguments of the slice of a number; empty for files without arguments, and if the file is gone.
+/// Arguments of a slice by its number; empty for files without arguments, and if the file is gone.
 fn arguments(profiles: &Profiles, loaded: &LoadedProfile, number: u32) -> Vec<(String, String)> {
     let place = (loaded.model.numbered(number))
         .and_then(|slice| loaded.model.trace.slices.places.get(slice as usize));
@@ -116,7 +116,7 @@ fn arguments(profiles: &Profiles, loaded: &LoadedProfile, number: u32) -> Vec<(S
     event.map_or_else(Vec::new, |bytes| trace_json::arguments(&bytes))
 }
 
-/// A profile, or what was read of it up to now.
+/// A profile, or the part read so far.
 fn so_far(
     profiles: &Profiles,
     run: &str,
@@ -160,13 +160,13 @@ pub(crate) fn search(
                 format!("the profile cannot be searched: {error}"),
             )
         })?;
-        // Without arguments the search itself says so.
+        // Without arguments, the search reports it.
         if let Some(ArgumentSearch {
             slices,
-            is_cut: own,
+            is_cut: is_search_cut,
         }) = found
         {
-            is_cut |= own;
+            is_cut |= is_search_cut;
             arguments.insert(text, slices);
         }
     }

@@ -1,6 +1,7 @@
 //! Blocks on their way from the ingest loop to the judgement.
 //!
-//! A feed never holds the index up: whatever does not fit is dropped, and its follower reads that part of the file again.
+//! A feed never holds the index up: blocks that do not fit are dropped, and their follower reads that part of the file
+//! again.
 
 use std::collections::VecDeque;
 use std::path::Path;
@@ -11,9 +12,10 @@ use rustc_hash::FxHashMap;
 
 use super::tail::Block;
 
-/// Most bytes of files that wait, decoded, in all feeds together. Few records take more room decoded than in their file.
+/// Maximum number of file bytes that wait, decoded, in all feeds together. Few records take more room decoded than in
+/// their file.
 const MAX_WAITING_BYTES: u64 = 64 << 20;
-/// Bytes that a block counts beside those of its records: its columns are allocated one by one.
+/// Bytes that a block counts in addition to its records: its columns are allocated one by one.
 const BLOCK_BYTES: u64 = 1 << 10;
 
 /// Feeds of all files that have a follower. Cloning is cheap.
@@ -50,7 +52,7 @@ impl Feeds {
         self.0.lock().waiting_bytes
     }
 
-    /// Blocks of a file from now on, until the feed is dropped.
+    /// Subscribes to the later blocks of a file, until the feed is dropped.
     pub(super) fn subscribe(&self, path: &Arc<Path>) -> Feed {
         let queues = &mut *self.0.lock();
         queues.last_id += 1;
@@ -67,7 +69,7 @@ impl Feeds {
         }
     }
 
-    /// Hands a published block to all followers of its file; never waits for any of them.
+    /// Hands a published block to all followers of its file; never waits for a follower.
     pub(crate) fn push(&self, path: &Path, block: &Arc<Block>) {
         let queues = &mut *self.0.lock();
         let max_bytes = queues.max_bytes.unwrap_or(MAX_WAITING_BYTES);
@@ -116,8 +118,8 @@ impl Drop for Feed {
     }
 }
 
-/// Bytes of the file that a block's records take, which may have come with earlier blocks; nothing for one that only
-/// tells of a gap.
+/// Bytes of the file that a block's records take, which may have come with earlier blocks; 0 for a block that only
+/// marks a gap.
 fn weight(block: &Block) -> u64 {
     if block.is_gap() {
         return 0;

@@ -1,4 +1,4 @@
-//! One file read on by a listener beside the index.
+//! Reads one file for a listener, separately from the index.
 
 use std::io::BufReader;
 use std::os::unix::fs::FileExt as _;
@@ -17,7 +17,7 @@ use crate::files;
 /// Maximum size of a graph, which is held in memory.
 const MAX_GRAPH_BYTES: u64 = 1 << 30;
 
-/// A file and how far it was read.
+/// A file and the progress of reading it.
 pub(crate) struct Follower {
     pub(crate) path: Arc<Path>,
     format: Format,
@@ -31,7 +31,7 @@ pub(crate) struct Follower {
     /// Number of bytes up to which the file is to be read if the feed does not bring them.
     due_bytes: u64,
     feed: Option<Feed>,
-    /// The file while it is read, and the end of that.
+    /// The file while it is read, with the end of the range.
     opened: Option<(OpenFile, u64)>,
     tail: Option<Tail>,
     /// True if another file has taken its place, or it was truncated: its blocks are no longer its content.
@@ -57,7 +57,7 @@ impl Buffers {
 }
 
 impl Follower {
-    /// A follower of a file from its first byte; with feeds, also of the blocks that the index gets from now on.
+    /// A follower of a file from its first byte; with feeds, also of the later blocks of the index.
     pub(crate) fn new(source: &EventSource, feeds: Option<&Feeds>) -> Self {
         let path = source.path.as_path().into();
         let feeds = feeds.filter(|_| is_stream(source.format));
@@ -97,7 +97,7 @@ impl Follower {
         (self.unreadable.is_none() && offset < self.fed_bytes).then_some(offset)
     }
 
-    /// Compares with the same path in a later walk; the next calls of [`Self::next`] read what it has more.
+    /// Compares with the same path in a later walk; the next calls of [`Self::next`] read its growth.
     pub(crate) fn expect(&mut self, walked: &EventSource) {
         let is_other = walked.identity != self.id.identity;
         if self.unreadable.is_some() || is_other {

@@ -15,7 +15,6 @@ const BLOCK_BYTES: usize = 1 << 20;
 /// Decoded block of a file.
 #[derive(Debug, Default)]
 pub(crate) struct Block {
-    /// The records.
     pub(crate) batch: RecordBatch,
     /// The file, as it was opened.
     pub(crate) file: Arc<FileId>,
@@ -37,7 +36,7 @@ pub(crate) struct Block {
 const NOWHERE: u64 = u64::MAX;
 
 impl Block {
-    /// A block that only tells how far the file was read.
+    /// A block that only has the progress in the file.
     pub(super) fn without_records(&self) -> Self {
         Self {
             file: Arc::clone(&self.file),
@@ -74,7 +73,7 @@ impl Tail {
         }
     }
 
-    /// Decodes the next bytes before `end` into `block`; false if there are none.
+    /// Decodes the next bytes before `end` into `block`; false at the end.
     pub(crate) fn fill(
         &mut self,
         opened: &OpenFile,

@@ -21,7 +21,7 @@ fn sample() -> Vec<u8> {
     fs::read(folder.join("events.out.tfevents.1790010000.sample.4711.0")).unwrap()
 }
 
-/// An event file in a folder of its own.
+/// An event file in a separate folder.
 struct Growing {
     dir: tempfile::TempDir,
     path: Arc<Path>,
@@ -229,8 +229,8 @@ fn another_file_of_the_same_path_is_noticed() {
     Content::default().read(&mut follower);
     assert!(follower.is_replaced);
 
-    // Written again in place with other content: its blocks say so, long before they reach the old length, and so does
-    // a look after they were dropped.
+    // Written again in place with other content: its blocks show that long before they reach the old length, and so
+    // does a check after they were dropped.
     for room in [1 << 20, 0] {
         let (file, feeds, mut follower) = begin(&bytes[..len / 2]);
         bytes[20] ^= 0xff;

@@ -9,7 +9,7 @@ use serde::Serialize;
 
 use super::entry::now_secs;
 
-/// Time after which an attach file is taken away.
+/// Time after which an attach file is removed.
 pub(crate) const VALID_FOR: Duration = Duration::from_mins(10);
 
 /// Address and token of this server, for trainings on this machine.

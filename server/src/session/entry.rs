@@ -12,18 +12,18 @@ use trainscope_format::session::{
 
 use super::machine::{Action, Event, Machine};
 
-/// Most places of gates; a training has two, and its nodes are a list of their own.
+/// Maximum number of places of gates; a training has two, and its nodes are a separate list.
 const MAX_PLACES: usize = 16;
 
 /// Condition and tensor of a hit of a rule over all ranks.
 pub(super) type RuleHit = (&'static str, Arc<str>);
 
-/// Least time between two announcements of a step.
+/// Minimum time between two announcements of a step.
 const STEP_INTERVAL: Duration = Duration::from_secs(1);
 
 /// A session with its connections.
 pub(super) struct Entry {
-    /// Its place in the order of beginnings.
+    /// Number in the order of beginnings.
     pub(super) id: u64,
     /// Its id in the API.
     pub(super) name: String,
@@ -97,15 +97,15 @@ impl Entry {
         total_steps: Option<i64>,
         places: Vec<Place>,
     ) {
-        for own in can {
-            if !self.hello.can.contains(&own) {
-                self.hello.can.push(own);
+        for capability in can {
+            if !self.hello.can.contains(&capability) {
+                self.hello.can.push(capability);
                 self.machine.turn += 1;
             }
         }
-        for own in places {
-            if self.hello.places.len() < MAX_PLACES && !self.hello.places.contains(&own) {
-                self.hello.places.push(own);
+        for place in places {
+            if self.hello.places.len() < MAX_PLACES && !self.hello.places.contains(&place) {
+                self.hello.places.push(place);
                 self.machine.turn += 1;
             }
         }

@@ -1,8 +1,8 @@
 //! State machine of a session: a pure function from time, state and event to state and messages, without clock and
 //! socket.
 //!
-//! Ranks are held together at one gate or not at all. A gate is decided once all connected ranks that will reach it have
-//! asked; all of them get the same answer. Ranks that never meet may be held each by itself instead.
+//! Ranks are held together at one gate or not at all. A gate is decided once all connected ranks that will reach it
+//! have asked; all of them get the same answer. Ranks that never meet may be held individually instead.
 
 mod apart;
 mod command;
@@ -29,11 +29,11 @@ pub(super) use ranks::rest_of_hold;
 /// Limits of all waits.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Limits {
-    /// Wait of a rank for the decision about its gate. The server decides after 9/10 of it.
+    /// Wait of a rank for the decision about its gate. The server decides after 9/10 of this time.
     pub gate: Duration,
-    /// Hold.
+    /// Duration of a hold.
     pub hold: Duration,
-    /// Hold of ranks whose connection is lost.
+    /// Duration of a hold of ranks whose connection is lost.
     pub grace: Duration,
     /// Time from the first rank until the others are no longer waited for.
     pub join: Duration,
@@ -63,10 +63,8 @@ impl Default for Limits {
 const MAX_UNALIGNED: u32 = 3;
 /// Decided gates to remember for late ranks: in data-parallel training ranks are at most one step apart.
 const MAX_DECIDED: usize = 64;
-/// Notes to remember.
 const MAX_NOTES: usize = 32;
 
-/// State of a session.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum State {
     /// Ranks are connecting.
@@ -96,7 +94,6 @@ pub(crate) enum Target {
         total: u64,
         place: Option<Place>,
     },
-    /// A node.
     Node(String),
 }
 
@@ -106,7 +103,6 @@ pub(crate) enum RankState {
     Running,
     Asking(Gate),
     Held(Gate),
-    /// Its connection is lost.
     Lost,
     /// It has said goodbye.
     Ended(ByeReason),
@@ -166,7 +162,7 @@ impl Rank {
 pub(crate) enum Note {
     /// A rank missed a gate, and the others went on.
     Unaligned { rank: u32, step: i64 },
-    /// Three gates in a row were missed: hits pause no longer.
+    /// Three gates in a row were missed: hits no longer pause.
     PausingOff,
     /// A hold has reached its limit, and all went on.
     HoldOver { step: i64 },
@@ -202,7 +198,7 @@ pub(crate) enum Event {
         rank: u32,
         at: Gate,
         reason: HoldReason,
-        /// Time until it ends by itself, if it is not that of a decision.
+        /// Time until the hold ends automatically, if it differs from that of a decision.
         goes_on: Option<Duration>,
     },
     Going {
@@ -249,9 +245,9 @@ pub(crate) struct Machine {
     pub(crate) ranks: BTreeMap<u32, Rank>,
     pub(crate) world_size: u32,
     pub(crate) limits: Limits,
-    /// Least severity that pauses.
+    /// Minimum severity that pauses.
     pub(crate) level: PauseLevel,
-    /// A watchpoint pauses whatever the level.
+    /// A watchpoint pauses at any level.
     pub(crate) has_pausing_watchpoint: bool,
     /// Automatic pausing is off, because ranks were not aligned.
     pub(crate) is_auto_off: bool,
@@ -261,17 +257,17 @@ pub(crate) struct Machine {
     pub(crate) notes: VecDeque<(Duration, Note)>,
     /// Time at which the state began.
     pub(crate) since: Duration,
-    /// Time at which the holds end by themselves.
+    /// Time at which the holds end automatically.
     pub(crate) hold_ends: Duration,
     pub(crate) hits_total: u64,
-    /// A hold that is wanted at the next gate that all ranks reach.
+    /// Reason of a hold that is due at the next gate that all ranks reach.
     wanted: Option<HoldReason>,
     /// Decided gates, and the reason of the hold.
     decided: VecDeque<(Gate, Option<HoldReason>)>,
-    /// All ranks are stopped at the first gate that all of them reach: one that stops earlier would leave the others in
-    /// a collective operation.
+    /// All ranks are stopped at the first gate that all of them reach: an earlier stop of one rank would leave the
+    /// others in a collective operation.
     stops_together: bool,
-    /// Ranks wait at their first gates by their own settings, and not all of them are there yet.
+    /// Ranks wait at their first gates because of their settings, and not all of them are there yet.
     is_starting: bool,
     /// Missed gates in a row.
     missed: u32,
@@ -329,14 +325,14 @@ impl Machine {
         match event {
             Event::Hello(hello) => self.hello(now, &hello, out),
             Event::Alive { rank, step } => {
-                if let Some(own) = self.heard(now, rank) {
-                    own.step = own.step.max(step);
+                if let Some(sender) = self.heard(now, rank) {
+                    sender.step = sender.step.max(step);
                 }
             }
             Event::Armed { rank, from } => {
-                if let Some(own) = self.heard(now, rank) {
-                    own.from = from;
-                    own.is_arming = false;
+                if let Some(sender) = self.heard(now, rank) {
+                    sender.from = from;
+                    sender.is_arming = false;
                 }
                 self.decide_open(now, out);
             }
@@ -347,8 +343,8 @@ impl Machine {
                 reason,
                 goes_on,
             } => {
-                if let Some(own) = self.heard(now, rank) {
-                    own.state = RankState::Held(at);
+                if let Some(sender) = self.heard(now, rank) {
+                    sender.state = RankState::Held(at);
                     self.hold_by_itself(now, reason, goes_on);
                 }
             }
@@ -358,9 +354,9 @@ impl Machine {
                 reason,
                 error,
             } => {
-                if let Some(own) = self.heard(now, rank) {
-                    own.state = RankState::Ended(reason);
-                    own.error = error;
+                if let Some(sender) = self.heard(now, rank) {
+                    sender.state = RankState::Ended(reason);
+                    sender.error = error;
                 }
                 self.decide_open(now, out);
             }
@@ -378,17 +374,17 @@ impl Machine {
         }
     }
 
-    /// A rank that is part of the session, with the time of its message.
+    /// A rank of the session; sets the time of its newest message.
     fn heard(&mut self, now: Duration, rank: u32) -> Option<&mut Rank> {
-        let own = self.ranks.get_mut(&rank)?;
-        own.heard = now;
-        Some(own)
+        let sender = self.ranks.get_mut(&rank)?;
+        sender.heard = now;
+        Some(sender)
     }
 
     /// `true` if a rank waits at this gate.
     pub(crate) fn is_held(&self, rank: u32, at: &Gate) -> bool {
-        let own = self.ranks.get(&rank);
-        own.is_some_and(|own| matches!(&own.state, RankState::Held(held) if held == at))
+        let known = self.ranks.get(&rank);
+        known.is_some_and(|known| matches!(&known.state, RankState::Held(held) if held == at))
     }
 
     pub(crate) fn is_finished(&self) -> bool {
@@ -400,7 +396,7 @@ impl Machine {
         let silent: Vec<u32> = self
             .ranks
             .iter()
-            .filter(|(_, own)| own.is_connected() && now.saturating_sub(own.heard) >= silence)
+            .filter(|(_, rank)| rank.is_connected() && now.saturating_sub(rank.heard) >= silence)
             .map(|(rank, _)| *rank)
             .collect();
         for rank in silent {
@@ -411,13 +407,13 @@ impl Machine {
 
     pub(crate) fn connected(&self) -> impl Iterator<Item = (u32, &Rank)> {
         let all = self.ranks.iter();
-        all.filter(|(_, own)| own.is_connected())
-            .map(|(rank, own)| (*rank, own))
+        all.filter(|(_, rank)| rank.is_connected())
+            .map(|(number, rank)| (*number, rank))
     }
 
     /// Newest step of any rank.
     pub(crate) fn newest_step(&self) -> i64 {
-        self.ranks.values().map(|own| own.step).max().unwrap_or(0)
+        self.ranks.values().map(|rank| rank.step).max().unwrap_or(0)
     }
 
     /// `true` if it has not ended and is not lost.
@@ -436,7 +432,7 @@ impl Machine {
         has_any && self.is_complete() && !self.is_auto_off
     }
 
-    /// `true` if all gates have to be asked about: a single rank asks by itself when something is hit.
+    /// `true` if all gates have to be asked about: a single rank asks automatically at a hit.
     fn needs_arming(&self) -> bool {
         self.pauses_automatically() && self.world_size > 1
     }
@@ -444,7 +440,7 @@ impl Machine {
     /// `true` if ranks ask at each gate.
     pub(crate) fn is_armed(&self) -> bool {
         self.connected()
-            .any(|(_, own)| own.from.is_some() || own.is_arming)
+            .any(|(_, rank)| rank.from.is_some() || rank.is_arming)
     }
 
     fn note(&mut self, now: Duration, note: Note) {
@@ -464,21 +460,21 @@ impl Machine {
             every: 1,
             ..ArmOrder::default()
         };
-        for (rank, own) in &mut self.ranks {
-            let is_asked = only.is_none_or(|only| only == *rank);
-            if own.is_connected() && is_asked && own.from.is_none() && !own.is_arming {
-                own.is_arming = true;
-                out.push(Action::Send(*rank, ToTraining::Arm(order.clone())));
+        for (number, rank) in &mut self.ranks {
+            let is_asked = only.is_none_or(|only| only == *number);
+            if rank.is_connected() && is_asked && rank.from.is_none() && !rank.is_arming {
+                rank.is_arming = true;
+                out.push(Action::Send(*number, ToTraining::Arm(order.clone())));
             }
         }
     }
 
     fn disarm(&mut self, out: &mut Vec<Action>) {
-        for (rank, own) in &mut self.ranks {
-            if own.is_connected() && (own.from.is_some() || own.is_arming) {
-                own.from = None;
-                own.is_arming = false;
-                out.push(Action::Send(*rank, ToTraining::Disarm));
+        for (number, rank) in &mut self.ranks {
+            if rank.is_connected() && (rank.from.is_some() || rank.is_arming) {
+                rank.from = None;
+                rank.is_arming = false;
+                out.push(Action::Send(*number, ToTraining::Disarm));
             }
         }
     }
@@ -490,14 +486,14 @@ impl Machine {
             Some(Target::Node(name)) => (None, Some(name.clone())),
             None => (None, None),
         };
-        for (rank, own) in &mut self.ranks {
-            // Ranks that are not at their first gate yet do not wait there any more.
-            let will_wait = self.is_starting && own.is_connected();
-            own.stepped = 0;
-            if will_wait || matches!(own.state, RankState::Held(_)) {
-                own.state = RankState::Running;
+        for (number, rank) in &mut self.ranks {
+            // Ranks that are not at their first gate yet no longer wait there.
+            let will_wait = self.is_starting && rank.is_connected();
+            rank.stepped = 0;
+            if will_wait || matches!(rank.state, RankState::Held(_)) {
+                rank.state = RankState::Running;
                 let node = node.clone();
-                out.push(Action::Send(*rank, ToTraining::Resume { steps, node }));
+                out.push(Action::Send(*number, ToTraining::Resume { steps, node }));
             }
         }
         self.is_starting = false;

@@ -32,9 +32,9 @@ use crate::index::Index;
 pub(crate) const MAX_CONNECTIONS: usize = 1_024;
 /// Messages that may wait for one training. A training that reads nothing is disconnected.
 const MAX_WAITING: usize = 1_024;
-/// Interval of looking at limits, while there are sessions.
+/// Interval of checking limits, while there are sessions.
 const TICK: Duration = Duration::from_millis(100);
-/// Interval of looking for the runs of sessions without one.
+/// Interval of searching the runs of sessions without one.
 const FIND_INTERVAL: Duration = Duration::from_secs(5);
 /// Interval of heartbeats of a training.
 const HEARTBEAT: Duration = Duration::from_secs(1);
@@ -97,7 +97,7 @@ impl Drop for Permit {
 /// Error of a question to a session.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum SessionError {
-    #[error("there is no session `{0}`, or not any more")]
+    #[error("there is no session `{0}`, or no longer")]
     Unknown(String),
     #[error("{message}")]
     Conflict {
@@ -117,7 +117,8 @@ pub(crate) enum SessionError {
 }
 
 impl Sessions {
-    /// An empty list of sessions, or the error of the system that has no random numbers. `watchpoints` has those of a run, unless they are the recommended ones.
+    /// An empty list of sessions, or the error of a system without random numbers. `watchpoints` returns those of a
+    /// run, unless they are the recommended ones.
     pub(crate) fn new(
         index: Index,
         base_dirs: &[PathBuf],
@@ -139,15 +140,15 @@ impl Sessions {
         })))
     }
 
-    /// Looks at the limits of all sessions until the server ends. For a task of its own.
+    /// Checks the limits of all sessions until the server ends. Runs as a separate task.
     pub(crate) async fn watch(self) {
         let mut looked = Instant::now();
         loop {
             tokio::time::sleep(TICK).await;
             if looked.elapsed() >= FIND_INTERVAL {
-                let own = self.clone();
+                let sessions = self.clone();
                 // Its names are compared with those of all files.
-                drop(tokio::task::spawn_blocking(move || own.find_runs()).await);
+                drop(tokio::task::spawn_blocking(move || sessions.find_runs()).await);
                 looked = Instant::now();
             }
             self.tick();
@@ -170,10 +171,10 @@ impl Sessions {
             table.sessions.remove(&id);
             is_changed = true;
         }
-        table.attached.retain(|_, own| {
-            let is_valid = own.since.elapsed() < attach::VALID_FOR;
+        table.attached.retain(|_, attached| {
+            let is_valid = attached.since.elapsed() < attach::VALID_FOR;
             if !is_valid {
-                attach::remove(&own.file);
+                attach::remove(&attached.file);
             }
             is_valid
         });
@@ -208,10 +209,10 @@ impl Sessions {
             let folder = &hello.run_folder;
             table
                 .sessions
-                .retain(|_, own| own.hello.run_folder != *folder || own.machine.is_live());
+                .retain(|_, entry| entry.hello.run_folder != *folder || entry.machine.is_live());
             table.next_id += 1;
             let id = table.next_id;
-            let level = attached.map_or(hello.pause_at, |own| own.level);
+            let level = attached.map_or(hello.pause_at, |attached| attached.level);
             let mut machine = Machine::new(self.0.limits, level);
             machine.has_pausing_watchpoint = self.has_pausing_watchpoint(run.as_deref());
             let (name, turn) = name_and_turn(&self.0.secret, id);
@@ -298,9 +299,9 @@ impl Sessions {
     pub(crate) fn list(&self) -> SessionList {
         let table = self.0.table.lock();
         let newest_first = || table.sessions.values().rev();
-        // Many that have ended hide none that is connected.
-        let live = newest_first().filter(|own| own.machine.is_live());
-        let ended = newest_first().filter(|own| !own.machine.is_live());
+        // Ended sessions never displace connected ones.
+        let live = newest_first().filter(|entry| entry.machine.is_live());
+        let ended = newest_first().filter(|entry| !entry.machine.is_live());
         let all = live.chain(ended).take(MAX_SESSIONS);
         SessionList {
             sessions: all.map(report::session).collect(),
@@ -312,18 +313,18 @@ impl Sessions {
     pub(crate) fn waiting(&self) -> u64 {
         let table = self.0.table.lock();
         let all = table.sessions.values();
-        all.filter(|own| matches!(own.machine.state, State::Waiting { .. }))
+        all.filter(|entry| matches!(entry.machine.state, State::Waiting { .. }))
             .count() as u64
     }
 
     /// Id of the first session in the list of each run.
     pub(crate) fn of_runs(&self) -> HashMap<String, String> {
         let table = self.0.table.lock();
-        let is_live = |own: &&Entry| own.machine.is_live();
-        let ended = table.sessions.values().filter(|own| !is_live(own));
+        let is_live = |entry: &&Entry| entry.machine.is_live();
+        let ended = table.sessions.values().filter(|entry| !is_live(entry));
         // Later entries replace earlier ones.
         let all = ended.chain(table.sessions.values().filter(is_live));
-        all.filter_map(|own| Some((own.run.clone()?, own.name.clone())))
+        all.filter_map(|entry| Some((entry.run.clone()?, entry.name.clone())))
             .collect()
     }
 
@@ -405,7 +406,7 @@ impl Sessions {
             let peer = entry.peers.get_mut(&rank);
             let peer = peer.ok_or(SessionError::NoRank(rank))?;
             let (sender, receiver) = oneshot::channel();
-            peer.requests.retain(|_, own| !own.is_closed());
+            peer.requests.retain(|_, request| !request.is_closed());
             peer.requests.insert(number, sender);
             if peer.sender.try_send(question).is_err() {
                 return Err(SessionError::NoRank(rank));
@@ -425,33 +426,34 @@ impl Sessions {
 }
 
 impl Table {
-    /// The session that a rank belongs to: the one that it was in, or one of its launch that has no such rank yet.
-    /// Another process in place of a rank is another launch, under whatever name.
+    /// The session of a rank: its previous session, or a session of its launch that has no such rank yet. Another
+    /// process in place of a rank is another launch, under any name.
     fn session_of(&self, hello: &Hello) -> Option<u64> {
-        let all = self.sessions.values().rev().filter(|own| {
-            own.hello.run_folder == hello.run_folder
-                && own.hello.launch == hello.launch
-                && !own.machine.is_finished()
+        let all = self.sessions.values().rev().filter(|entry| {
+            entry.hello.run_folder == hello.run_folder
+                && entry.hello.launch == hello.launch
+                && !entry.machine.is_finished()
         });
-        let is_own = |own: &&Entry| {
-            let peer = own.peers.get(&hello.rank);
+        let is_own = |entry: &&Entry| {
+            let peer = entry.peers.get(&hello.rank);
             peer.is_some_and(|peer| peer.host == hello.host && peer.pid == hello.pid)
         };
-        let has_room = |own: &&Entry| own.machine.is_live() && !own.peers.contains_key(&hello.rank);
+        let has_room =
+            |entry: &&Entry| entry.machine.is_live() && !entry.peers.contains_key(&hello.rank);
         let known = all.clone().find(is_own);
         known
             .or_else(|| all.clone().find(has_room))
-            .map(|own| own.id)
+            .map(|entry| entry.id)
     }
 
     fn find(&mut self, id: &str) -> Result<&mut Entry, SessionError> {
         let unknown = || SessionError::Unknown(id.chars().take(64).collect());
         let mut all = self.sessions.values_mut();
-        all.find(|own| own.name == id).ok_or_else(unknown)
+        all.find(|entry| entry.name == id).ok_or_else(unknown)
     }
 }
 
-/// Name of a session in addresses and commands, and the turn that it begins with. A page of another server that sends commands
+/// Name of a session in addresses and commands, and its first turn. A page of another server that sends commands
 /// blindly cannot guess them.
 fn name_and_turn(secret: &[u8; 32], number: u64) -> (String, u64) {
     /// Number of digits: too many to try them all.

@@ -27,9 +27,9 @@ pub(super) fn session(entry: &Entry) -> Session {
         State::Waiting { at, .. } => at.step,
         _ => machine.newest_step(),
     };
-    let ranks = machine.ranks.iter().take(MAX_RANKS).map(|(rank, own)| {
-        let peer = entry.peers.get(rank);
-        let (state, place) = match &own.state {
+    let ranks = machine.ranks.iter().take(MAX_RANKS).map(|(number, rank)| {
+        let peer = entry.peers.get(number);
+        let (state, place) = match &rank.state {
             RankState::Running => (SessionRankState::Running, None),
             RankState::Asking(at) => (SessionRankState::Asking, Some(&at.place)),
             RankState::Held(at) => (SessionRankState::Held, Some(&at.place)),
@@ -37,15 +37,15 @@ pub(super) fn session(entry: &Entry) -> Session {
             RankState::Ended(_) => (SessionRankState::Ended, None),
         };
         SessionRank {
-            rank: *rank,
+            rank: *number,
             state,
-            step: own.step,
+            step: rank.step,
             place: place.map(Place::to_string),
             host: peer.map_or_else(String::new, |peer| peer.host.clone()),
             pid: peer.map_or(0, |peer| peer.pid),
-            seen_secs: since(own.heard),
-            unaligned: own.unaligned,
-            error: own.error.clone(),
+            seen_secs: since(rank.heard),
+            unaligned: rank.unaligned,
+            error: rank.error.clone(),
         }
     });
     let hello = &entry.hello;
@@ -97,7 +97,7 @@ pub(super) fn session(entry: &Entry) -> Session {
         notes: machine
             .notes
             .iter()
-            .map(|(at, own)| note(*own, since(*at)))
+            .map(|(at, entry)| note(*entry, since(*at)))
             .collect(),
         last_command: entry.last_command.clone(),
     }

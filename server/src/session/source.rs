@@ -19,7 +19,7 @@ use crate::tensor_files::stored::{ReadableTensor, elements};
 use crate::tensors::find::{OpenTensor, Steps, TensorError};
 use crate::tensors::values;
 
-/// Largest tensor that is copied as a whole from the memory of a training, in bytes.
+/// Maximum size of a tensor that is copied as a whole from the memory of a training, in bytes.
 const MAX_COPY_BYTES: u64 = 256 << 20;
 
 /// Names of tensors that a rank shows at its gate.
@@ -67,7 +67,7 @@ fn wrong_answer() -> SessionError {
     )
 }
 
-/// Elements of a slice of a tensor in memory, beside recorded ones if the query compares.
+/// Elements of a slice of a tensor in memory, with recorded ones if the query compares.
 pub(crate) fn values(
     sessions: &Sessions,
     index: &Index,
@@ -107,9 +107,9 @@ pub(crate) fn open(
     let mut copy = Vec::new();
     let mut head = None;
     for part in parts(&item.shape, size) {
-        let (own, bytes) = read(sessions, session, query, part)?;
+        let (slice, bytes) = read(sessions, session, query, part)?;
         copy.extend_from_slice(&bytes);
-        head = Some(own);
+        head = Some(slice);
     }
     let Some(head) = head else {
         return Err(wrong_answer().into());
@@ -148,10 +148,10 @@ fn parts(shape: &[u64], size: u64) -> Vec<Vec<(u64, u64)>> {
         };
         let starts = || (0..(*len).max(1)).step_by(usize::try_from(stride).unwrap_or(usize::MAX));
         let longer = |before: &Vec<(u64, u64)>| {
-            let own = before.clone();
+            let prefix = before.clone();
             starts().map(move |from| {
                 let range = (from, from.saturating_add(stride).min(*len));
-                own.iter().copied().chain([range]).collect::<Vec<_>>()
+                prefix.iter().copied().chain([range]).collect::<Vec<_>>()
             })
         };
         all = all.iter().flat_map(longer).collect();
@@ -175,7 +175,10 @@ fn item(
         // Names that have this one as a part are listed too.
         let list = tensors(sessions, &wanted)?;
         let (len, cut) = (list.items.len() as u64, list.cut);
-        let item = list.items.into_iter().find(|own| own.name == query.tensor);
+        let item = list
+            .items
+            .into_iter()
+            .find(|item| item.name == query.tensor);
         if let Some(item) = item {
             if item.dtype.is_none() {
                 let message = format!(
@@ -206,7 +209,7 @@ fn place(
 ) -> Result<TensorPlace, TensorError> {
     let recorded = match Steps::find(index, &query.run, &query.tensor, query.rank) {
         Ok(steps) => steps.before(head.step),
-        // A training may show what it does not record.
+        // A training may show tensors that it does not record.
         Err(TensorError::Unknown(_) | TensorError::Read(ReadError::UnknownRun(_))) => None,
         Err(error) => return Err(error),
     };
@@ -282,15 +285,15 @@ mod tests {
             for part in &all {
                 let len: u64 = part.iter().map(|(from, to)| to - from).product();
                 assert!(len * size <= MAX_BINARY_BYTES as u64, "{shape:?} {part:?}");
-                let mut own = vec![Vec::new()];
+                let mut indices = vec![Vec::new()];
                 for (from, to) in part {
                     let longer = |index: &Vec<u64>| {
                         let index = index.clone();
                         (*from..*to).map(move |at| [&index[..], &[at]].concat())
                     };
-                    own = own.iter().flat_map(longer).collect();
+                    indices = indices.iter().flat_map(longer).collect();
                 }
-                elements.extend(own);
+                elements.extend(indices);
             }
             let is_ascending = elements.windows(2).all(|pair| pair[0] < pair[1]);
             assert!(is_ascending, "{shape:?}");

@@ -2,22 +2,22 @@
 
 use std::path::Path;
 
-/// True if other people have accounts on this machine: there is a folder of another user where systems keep those of people.
-/// A container belongs to one user.
+/// True if other people have accounts on this machine: another user owns a folder among the homes. A container belongs
+/// to one user.
 pub fn is_shared_machine() -> bool {
     let container = ["/.dockerenv", "/run/.containerenv"];
     let is_container = container.iter().any(|path| Path::new(path).exists())
         || std::env::var_os("KUBERNETES_SERVICE_HOST").is_some();
-    let own = rustix::process::geteuid().as_raw();
+    let user = rustix::process::geteuid().as_raw();
     !is_container
         && PEOPLE
             .iter()
-            .any(|folder| has_folder_of_others(Path::new(folder), own))
+            .any(|folder| has_folder_of_others(Path::new(folder), user))
 }
 
-/// Folders of people on Linux and macOS: homes, and those that are logged in.
+/// Folders of people on Linux and macOS: homes, and runtime folders of logged-in users.
 const PEOPLE: [&str; 3] = ["/home", "/Users", "/run/user"];
-/// First user id of people: that of the systems' tools that make accounts. macOS counts from 501.
+/// First user id of people, as tools of the systems assign them. macOS counts from 501.
 const FIRST_PERSON: u32 = if cfg!(target_os = "macos") {
     501
 } else {
@@ -26,11 +26,11 @@ const FIRST_PERSON: u32 = if cfg!(target_os = "macos") {
 /// User id of folders whose owner is unknown.
 const NOBODY: u32 = 65_534;
 
-fn has_folder_of_others(folder: &Path, own: u32) -> bool {
+fn has_folder_of_others(folder: &Path, user: u32) -> bool {
     let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
     let mut owners = entries.filter_map(|entry| {
         let metadata = entry.metadata().ok().filter(std::fs::Metadata::is_dir)?;
         Some(std::os::unix::fs::MetadataExt::uid(&metadata))
     });
-    owners.any(|owner| owner >= FIRST_PERSON && owner != NOBODY && owner != own)
+    owners.any(|owner| owner >= FIRST_PERSON && owner != NOBODY && owner != user)
 }

@@ -149,7 +149,7 @@ fn child_prints_settings() {
 
 #[test]
 fn environment_yields_to_flags() {
-    // The environment of this process must not change while other tests run, so a child gets its own.
+    // The environment of this process must not change while other tests run, so a child process is used.
     let dir = tempfile::tempdir().unwrap();
     std::fs::create_dir_all(dir.path().join("a")).unwrap();
     std::fs::create_dir_all(dir.path().join("b")).unwrap();

@@ -56,7 +56,7 @@ impl RunTable {
             },
             (None, Some(since)) if (self.reset..=self.seq).contains(&since) => {
                 let rows = self.rows.iter().enumerate();
-                let rows = rows.filter(|(_, own)| own.changed > since);
+                let rows = rows.filter(|(_, facts)| facts.changed > since);
                 Some(rows.map(|(at, _)| at).collect())
             }
             (None, _) => None,
@@ -74,7 +74,7 @@ impl RunTable {
             let key = key.clone();
             columns.push(TableColumn { key, cells });
         }
-        let name = |row: usize| self.rows.get(row).map(|own| own.run.to_string());
+        let name = |row: usize| self.rows.get(row).map(|facts| facts.run.to_string());
         let runs = match &rows {
             None => (0..self.rows.len()).filter_map(name).collect(),
             Some(rows) => rows.iter().copied().filter_map(name).collect(),
@@ -106,7 +106,11 @@ impl RunTable {
                 Some(indices) => indices.get(at).copied().unwrap_or_default(),
                 None => u32::try_from(at).unwrap_or(u32::MAX),
             },
-            cells: answer.columns.iter().map(|own| own.cells.get(at)).collect(),
+            cells: answer
+                .columns
+                .iter()
+                .map(|column| column.cells.get(at))
+                .collect(),
         };
         Ok(Ok(TablePage {
             seq: answer.seq,
@@ -132,9 +136,9 @@ impl RunTable {
         let with: usize = kinds.iter().map(|(_, rows)| rows.len()).sum();
         let left_out = kinds.len().saturating_sub(MAX_KINDS);
         kinds.truncate(MAX_KINDS);
-        let own = kinds.iter().filter_map(|(kind, _)| self.kinds.get(kind));
-        let own: Vec<&Pipeline> = own.map(|own| &**own).collect();
-        let (places, cells) = side_by_side(&own);
+        let pipelines = kinds.iter().filter_map(|(kind, _)| self.kinds.get(kind));
+        let pipelines: Vec<&Pipeline> = pipelines.map(|pipeline| &**pipeline).collect();
+        let (places, cells) = side_by_side(&pipelines);
         let kinds = kinds.iter().zip(cells).enumerate();
         let kinds = kinds.map(|(index, ((_, rows), cells))| PipelineKind {
             kind: pipelines::letters(index),
@@ -147,7 +151,7 @@ impl RunTable {
             cells,
             results: columns
                 .iter()
-                .map(|(key, own)| self.result(key, own, rows))
+                .map(|(key, column)| self.result(key, column, rows))
                 .collect(),
         });
         Ok(PipelineKinds {
@@ -162,7 +166,7 @@ impl RunTable {
     fn name(&self, row: usize) -> String {
         self.rows
             .get(row)
-            .map(|own| own.run.to_string())
+            .map(|facts| facts.run.to_string())
             .unwrap_or_default()
     }
 
@@ -246,8 +250,8 @@ pub(crate) fn row(
         return Ok(None);
     };
     let folder = run_folder(base_dirs, name);
-    let own = Row::read(index, run, folder.as_deref(), notes)?;
-    let mut columns: Vec<RowColumn> = own
+    let row = Row::read(index, run, folder.as_deref(), notes)?;
+    let mut columns: Vec<RowColumn> = row
         .cells
         .iter()
         .map(|(key, cell)| RowColumn {
@@ -263,8 +267,8 @@ pub(crate) fn row(
                 .collect(),
         })
         .collect();
-    // The judgement and the kind of the pipeline are known of the table only.
-    if let Some(at) = table.rows.iter().position(|own| *own.run == *name) {
+    // The judgement and the kind of the pipeline are only in the table.
+    if let Some(at) = table.rows.iter().position(|row| *row.run == *name) {
         for key in JUDGEMENT_KEYS.into_iter().chain([pipelines::KEY]) {
             let column = table.column(key)?;
             let value = column.get(at);
@@ -290,7 +294,7 @@ pub(crate) fn row(
     Ok(Some(RunRow {
         run: name.to_owned(),
         columns,
-        faults: own.faults.iter().map(fault).collect(),
-        values_left_out: own.left_out,
+        faults: row.faults.iter().map(fault).collect(),
+        values_left_out: row.left_out,
     }))
 }

@@ -45,8 +45,9 @@ impl Column {
     /// The column with some of its rows.
     pub(super) fn of_rows(&self, rows: &[usize]) -> Self {
         let values: Vec<CellValue> = rows.iter().map(|row| self.cells.get(*row)).collect();
-        let marked = |own: &BTreeSet<u32>| {
-            let is_marked = |row: &usize| u32::try_from(*row).is_ok_and(|row| own.contains(&row));
+        let marked = |numbers: &BTreeSet<u32>| {
+            let is_marked =
+                |row: &usize| u32::try_from(*row).is_ok_and(|row| numbers.contains(&row));
             let rows = (0_u32..).zip(rows).filter(|(_, row)| is_marked(row));
             rows.map(|(at, _)| at).collect()
         };
@@ -102,7 +103,7 @@ impl Column {
         self.facts = OnceLock::new();
     }
 
-    /// The one value of all runs that have one.
+    /// The common value of all runs with a value.
     pub(super) fn constant(&self) -> Option<CellValue> {
         let facts = self.facts();
         if facts.runs == 0 || !facts.is_constant() {

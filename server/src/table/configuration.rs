@@ -17,9 +17,9 @@ pub(super) struct Configurations {
 }
 
 impl Configurations {
-    /// Reads all configuration files of a folder; a file that cannot be read does no harm to the others.
+    /// Reads all configuration files of a folder; an unreadable file does not affect the others.
     pub(super) fn read(folder: &Path) -> Self {
-        let mut own = Self::default();
+        let mut all = Self::default();
         for (path, format) in ConfigFormat::paths() {
             let result = match files::read_inside(folder, &path, MAX_LEN_BYTES) {
                 Ok(bytes) => leaves(&bytes, format).map_err(|error| error.to_string()),
@@ -27,11 +27,11 @@ impl Configurations {
                 Err(error) => Err(error.to_string()),
             };
             match result {
-                Ok(leaves) => own.files.push((path, leaves)),
-                Err(reason) => own.faults.push((path, reason)),
+                Ok(leaves) => all.files.push((path, leaves)),
+                Err(reason) => all.faults.push((path, reason)),
             }
         }
-        own
+        all
     }
 }
 
@@ -42,7 +42,7 @@ pub(super) fn stamp(folder: &Path) -> u64 {
     for path in files {
         let facts = folder.join(path).metadata().ok();
         facts
-            .map(|own| (own.len(), own.modified().ok()))
+            .map(|metadata| (metadata.len(), metadata.modified().ok()))
             .hash(&mut hasher);
     }
     hasher.finish()

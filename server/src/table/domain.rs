@@ -7,13 +7,13 @@ use trainscope_format::hparams::{Experiment, HparamDomain, HparamValue};
 
 use super::RunTable;
 
-/// Least and greatest number of parameters by name.
+/// Minimum and maximum of parameters by name.
 pub(super) type Domains = BTreeMap<String, (f64, f64)>;
 
 /// Adds the domains of numbers that an experiment declares; those of the same name are widened.
 pub(super) fn declare(domains: &mut Domains, experiment: &Experiment) {
-    for own in &experiment.hparams {
-        let (least, greatest) = match &own.domain {
+    for hparam in &experiment.hparams {
+        let (least, greatest) = match &hparam.domain {
             HparamDomain::Any => continue,
             HparamDomain::Interval { min, max } => (*min, *max),
             HparamDomain::Discrete(values) => {
@@ -21,12 +21,12 @@ pub(super) fn declare(domains: &mut Domains, experiment: &Experiment) {
                     HparamValue::Number(number) => Some(*number),
                     HparamValue::Null | HparamValue::Text(_) | HparamValue::Bool(_) => None,
                 });
-                numbers.fold((f64::INFINITY, f64::NEG_INFINITY), |own, number| {
-                    (own.0.min(number), own.1.max(number))
+                numbers.fold((f64::INFINITY, f64::NEG_INFINITY), |found, number| {
+                    (found.0.min(number), found.1.max(number))
                 })
             }
         };
-        widen(domains, &own.name, (least, greatest));
+        widen(domains, &hparam.name, (least, greatest));
     }
 }
 
@@ -35,23 +35,23 @@ pub(super) fn widen(domains: &mut Domains, name: &str, (least, greatest): (f64, 
     if least > greatest || least.is_nan() || greatest.is_nan() {
         return;
     }
-    let own = domains.entry(name.to_owned()).or_insert((least, greatest));
-    *own = (own.0.min(least), own.1.max(greatest));
+    let domain = domains.entry(name.to_owned()).or_insert((least, greatest));
+    *domain = (domain.0.min(least), domain.1.max(greatest));
 }
 
 impl RunTable {
     /// Domains that hold for some rows: those of experiments in their folders and in the folders above.
     pub(super) fn domains(&self, rows: &[usize]) -> Domains {
         let mut all = Domains::new();
-        let declaring = self.rows.iter().filter(|own| !own.domains.is_empty());
+        let declaring = self.rows.iter().filter(|row| !row.domains.is_empty());
         let mut declaring = declaring.peekable();
         if declaring.peek().is_none() {
             return all;
         }
         let runs = rows.iter().filter_map(|row| self.rows.get(*row));
-        let folders: BTreeSet<&str> = runs.flat_map(|own| folders(&own.run)).collect();
-        for own in declaring.filter(|own| folders.contains(&*own.run)) {
-            for (name, domain) in &own.domains {
+        let folders: BTreeSet<&str> = runs.flat_map(|row| folders(&row.run)).collect();
+        for row in declaring.filter(|row| folders.contains(&*row.run)) {
+            for (name, domain) in &row.domains {
                 widen(&mut all, name, *domain);
             }
         }
@@ -102,12 +102,12 @@ mod tests {
             ],
             ..Experiment::default()
         };
-        let mut own = Domains::new();
-        declare(&mut own, &experiment);
-        widen(&mut own, "lr", (0.5, 2.0));
+        let mut domains = Domains::new();
+        declare(&mut domains, &experiment);
+        widen(&mut domains, "lr", (0.5, 2.0));
         let expected = [("batch", (8.0, 64.0)), ("lr", (0.1, 2.0))];
         assert_eq!(
-            own,
+            domains,
             expected
                 .map(|(name, domain)| (name.to_owned(), domain))
                 .into()
@@ -116,7 +116,7 @@ mod tests {
 
     #[test]
     fn experiments_hold_for_the_folders_below() {
-        let own: Vec<&str> = folders("a/b/c").collect();
-        assert_eq!(own, ["a", "a/b", "a/b/c", "."]);
+        let all: Vec<&str> = folders("a/b/c").collect();
+        assert_eq!(all, ["a", "a/b", "a/b/c", "."]);
     }
 }

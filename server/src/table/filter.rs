@@ -10,7 +10,7 @@ use crate::index::ReadError;
 
 /// A name that no column has.
 #[derive(Debug, thiserror::Error)]
-#[error("no run has a column {name}{}", similar.as_ref().map(|own| format!("; {own} is similar")).unwrap_or_default())]
+#[error("no run has a column {name}{}", similar.as_ref().map(|similar| format!("; {similar} is similar")).unwrap_or_default())]
 pub(crate) struct UnknownColumn {
     pub(crate) name: String,
     /// A column with a similar name.
@@ -20,7 +20,7 @@ pub(crate) struct UnknownColumn {
 /// Terms with the columns that they are about.
 pub(crate) struct Filter {
     terms: Vec<(Term, Option<Arc<Column>>)>,
-    /// Notes and tags, which words without a key are looked for in.
+    /// Notes and tags, in which words without a key are searched.
     notes: [Arc<Column>; 2],
 }
 
@@ -46,7 +46,7 @@ impl Filter {
     /// Indices of the rows that match.
     pub(crate) fn rows(&self, table: &RunTable) -> Vec<usize> {
         let rows = table.rows.iter().enumerate();
-        let rows = rows.filter(|(at, own)| self.matches(*at, &own.run));
+        let rows = rows.filter(|(at, row)| self.matches(*at, &row.run));
         rows.map(|(at, _)| at).collect()
     }
 
@@ -54,9 +54,9 @@ impl Filter {
         self.terms.iter().all(|(term, column)| {
             let holds = |wanted: &String| match column {
                 None => {
-                    let mut notes = self.notes.iter().map(|own| own.get(at));
+                    let mut notes = self.notes.iter().map(|column| column.get(at));
                     filter::contains(run, wanted)
-                        || notes.any(|own| matches!(own, CellValue::Text(text) if filter::contains(&text, wanted)))
+                        || notes.any(|value| matches!(value, CellValue::Text(text) if filter::contains(&text, wanted)))
                 }
                 Some(column) => is_value(&column.get(at), wanted),
             };
@@ -65,11 +65,13 @@ impl Filter {
     }
 }
 
-/// `true` if a value is what a term wants.
-fn is_value(own: &CellValue, wanted: &str) -> bool {
-    match own {
+/// `true` if a value matches a term.
+fn is_value(value: &CellValue, wanted: &str) -> bool {
+    match value {
         CellValue::Missing => wanted == "none",
-        CellValue::Number(number) => filter::is_number(*number, wanted, &|own| own.to_string()),
+        CellValue::Number(number) => {
+            filter::is_number(*number, wanted, &|number| number.to_string())
+        }
         CellValue::Text(text) => filter::contains(text, wanted),
         CellValue::Truth(yes) => filter::like(if *yes { "true" } else { "false" }, wanted),
     }

@@ -25,37 +25,39 @@ impl RunTable {
         by: &[String],
         results: &[String],
     ) -> Result<RunGroups, ReadError> {
-        let mut own = Vec::with_capacity(by.len());
+        let mut keys = Vec::with_capacity(by.len());
         for key in by {
-            own.push(self.column(key)?.values(self.rows.len()));
+            keys.push(self.column(key)?.values(self.rows.len()));
         }
-        let groups = groups(&own, rows);
+        let groups = groups(&keys, rows);
         let mut columns: Vec<(String, Vec<CellValue>)> = by
             .iter()
             .enumerate()
             .map(|(at, key)| {
-                let value = groups.iter().filter_map(|own| own.values.get(at).cloned());
+                let value = groups
+                    .iter()
+                    .filter_map(|group| group.values.get(at).cloned());
                 (key.clone(), value.collect())
             })
             .collect();
-        let number = |own: usize| CellValue::Number(own as f64);
-        let counts = groups.iter().map(|own| number(own.rows.len()));
+        let number = |count: usize| CellValue::Number(count as f64);
+        let counts = groups.iter().map(|group| number(group.rows.len()));
         columns.push(("runs".to_owned(), counts.collect()));
         for key in results {
             let column = self.column(key)?;
             let of = |rows: &[usize]| spread(rows.iter().map(|row| column.cells.number(*row)));
-            let spreads: Vec<_> = groups.iter().map(|own| of(&own.rows)).collect();
-            let of_some = |own: Option<f64>| own.map_or(CellValue::Missing, CellValue::Number);
+            let spreads: Vec<_> = groups.iter().map(|group| of(&group.rows)).collect();
+            let of_some = |value: Option<f64>| value.map_or(CellValue::Missing, CellValue::Number);
             let mean = spreads
                 .iter()
-                .map(|own| of_some((own.count > 0).then_some(own.mean)));
+                .map(|spread| of_some((spread.count > 0).then_some(spread.mean)));
             columns.push((key.clone(), mean.collect()));
-            let deviation = spreads.iter().map(|own| of_some(own.deviation));
+            let deviation = spreads.iter().map(|spread| of_some(spread.deviation));
             columns.push((format!("{key} sd"), deviation.collect()));
-            let count = spreads.iter().map(|own| number(own.count));
+            let count = spreads.iter().map(|spread| number(spread.count));
             columns.push((format!("{key} n"), count.collect()));
         }
-        let names = groups.iter().filter_map(|own| own.rows.first());
+        let names = groups.iter().filter_map(|group| group.rows.first());
         let names = names.filter_map(|row| self.rows.get(*row));
         let columns = columns.into_iter().map(|(key, values)| {
             (
@@ -64,7 +66,7 @@ impl RunTable {
             )
         });
         Ok(RunGroups {
-            names: names.map(|own| own.run.to_string()).collect(),
+            names: names.map(|row| row.run.to_string()).collect(),
             columns: columns.collect(),
         })
     }
@@ -85,16 +87,19 @@ impl RunTable {
             signs.push((self.column(key)?, sign));
         }
         let of = |row: &usize| {
-            let own = signs
-                .iter()
-                .map(|(column, sign)| column.cells.number(*row).map_or(f64::NAN, |own| own * sign));
-            own.collect::<Vec<f64>>()
+            let values = signs.iter().map(|(column, sign)| {
+                column
+                    .cells
+                    .number(*row)
+                    .map_or(f64::NAN, |value| value * sign)
+            });
+            values.collect::<Vec<f64>>()
         };
         let fronts = fronts(&rows.iter().map(of).collect::<Vec<_>>());
         let mut values = vec![CellValue::Missing; self.rows.len()];
         for (row, front) in rows.iter().zip(fronts) {
-            if let (Some(own), Some(front)) = (values.get_mut(*row), front) {
-                *own = CellValue::Number(f64::from(front));
+            if let (Some(value), Some(front)) = (values.get_mut(*row), front) {
+                *value = CellValue::Number(f64::from(front));
             }
         }
         Ok(Ok(Column::of_values(&values, ColumnSource::Files)))

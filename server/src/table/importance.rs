@@ -19,7 +19,7 @@ pub(crate) enum ImportanceError {
     /// The measure needs the better end of the result.
     #[error("{0} does not say its better end")]
     NoDirection(String),
-    /// The client is gone, or asked anew.
+    /// The client is gone, or has sent another request.
     #[error("the question was withdrawn")]
     Cancelled,
     /// The index cannot be read.
@@ -45,11 +45,11 @@ impl Facts {
         goal: Option<Direction>,
         columns: Option<&[String]>,
     ) -> Result<Self, ImportanceError> {
-        let own = |key: &str| -> Result<Vec<CellValue>, ReadError> {
+        let cells_of = |key: &str| -> Result<Vec<CellValue>, ReadError> {
             let column = table.column(key)?;
             Ok(rows.iter().map(|row| column.get(*row)).collect())
         };
-        let results = own(target)?;
+        let results = cells_of(target)?;
         if results.iter().all(|cell| cell.number().is_none()) {
             return Err(ImportanceError::NoNumbers(target.to_owned()));
         }
@@ -66,7 +66,7 @@ impl Facts {
                 .cloned()
                 .collect(),
         };
-        let cells: Result<Vec<_>, ReadError> = keys.iter().map(|key| own(key)).collect();
+        let cells: Result<Vec<_>, ReadError> = keys.iter().map(|key| cells_of(key)).collect();
         let domains = table.domains(rows);
         Ok(Self {
             domains: keys.iter().map(|key| domains.get(key).copied()).collect(),
@@ -98,7 +98,7 @@ impl Facts {
     }
 }
 
-/// Importance of parameters for a result, over some rows of the table. Runs and filter of the request are not looked at.
+/// Importance of parameters for a result, over some rows of the table. Runs and filter of the request are ignored.
 pub(crate) fn importance(
     table: &RunTable,
     rows: &[usize],
@@ -117,16 +117,17 @@ pub(crate) fn importance(
     if request.measure == Some(Measure::BestTenth) && goal.is_none() {
         return Err(ImportanceError::NoDirection(target.clone()));
     }
-    let mut own = facts.ask(|own| importance::importance(own, request.measure, is_cancelled))?;
-    for bar in &mut own.bars {
+    let mut importance =
+        facts.ask(|question| importance::importance(question, request.measure, is_cancelled))?;
+    for bar in &mut importance.bars {
         bar.words = texts::words(bar);
     }
     Ok(ImportanceAnswer {
         seq: table.seq,
         target: target.clone(),
         goal,
-        sentences: texts::sentences(label(target), goal, request.measure, &own),
-        importance: own,
+        sentences: texts::sentences(label(target), goal, request.measure, &importance),
+        importance,
     })
 }
 
@@ -140,9 +141,9 @@ pub(crate) fn pair(
     let columns = request.columns.as_deref();
     let facts = Facts::new(table, rows, &request.target, request.goal, columns)?;
     let names = [&*request.pair[0], &*request.pair[1]];
-    let own = facts.ask(|own| importance::pair(own, names, is_cancelled))?;
+    let answer = facts.ask(|question| importance::pair(question, names, is_cancelled))?;
     Ok(PairAnswer {
         seq: table.seq,
-        ..own
+        ..answer
     })
 }

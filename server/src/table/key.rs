@@ -54,7 +54,7 @@ mod tests {
 
     #[test]
     fn keys_say_their_group() {
-        for (key, own, name) in [
+        for (key, expected, name) in [
             ("lr", Group::Parameter, "lr"),
             ("user:lr", Group::Parameter, "lr"),
             ("model:size", Group::Parameter, "model:size"),
@@ -67,7 +67,7 @@ mod tests {
             ("run:steps", Group::Run, "steps"),
             ("note", Group::Note, "note"),
         ] {
-            assert_eq!((group(key), head(key)), (own, name), "{key}");
+            assert_eq!((group(key), head(key)), (expected, name), "{key}");
         }
     }
 }

@@ -1,4 +1,4 @@
-//! The table of the server: kept in memory, and brought up to date when it is asked for.
+//! The table of the server: kept in memory, and updated on request.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -15,7 +15,7 @@ use crate::judging::Judgements;
 use crate::notebook::Notebooks;
 use crate::queries::findings::health;
 
-/// Least time between two looks at configuration files, which the walk over the runs does not watch.
+/// Minimum time between two checks of configuration files, which the walk over the runs does not watch.
 const FILES_INTERVAL: Duration = Duration::from_secs(5);
 
 /// The table of all runs. Cloning is cheap.
@@ -35,14 +35,14 @@ struct State {
 enum Files {
     /// Some have changed, or they were never read.
     Changed,
-    /// A look at them is under way: some milliseconds for each hundred runs.
+    /// A check is under way: some milliseconds for each hundred runs.
     Looking,
-    /// The table includes what they were then.
+    /// The table includes their state at that time.
     Same(Instant),
 }
 
 impl Tables {
-    /// An empty table; it is read when it is asked for first.
+    /// An empty table, which is read on the first request.
     pub fn new(index: Index, base_dirs: Vec<PathBuf>) -> Self {
         Self(Arc::new(Mutex::new(State {
             table: Arc::new(RunTable::new(index)),
@@ -52,8 +52,8 @@ impl Tables {
         })))
     }
 
-    /// A snapshot of the table with all changes so far. Reads the rows of runs that changed; blocks. Configuration files
-    /// are looked at beside it, and a notice announces that some have changed.
+    /// A snapshot of the table with all changes so far. Reads the rows of runs that changed; blocks. Configuration
+    /// files are checked in the background, and a notice announces changes.
     pub(crate) fn read(
         &self,
         notebooks: &Notebooks,
@@ -83,10 +83,10 @@ impl Tables {
         if let Files::Same(at) = state.files
             && at.elapsed() >= FILES_INTERVAL
         {
-            let own = self.clone();
+            let tables = self.clone();
             let thread = std::thread::Builder::new().name("configurations".to_owned());
             // Without a thread, the next request tries again.
-            if thread.spawn(move || own.look_at_files()).is_ok() {
+            if thread.spawn(move || tables.look_at_files()).is_ok() {
                 state.files = Files::Looking;
             }
         }
@@ -100,9 +100,9 @@ impl Tables {
             (Arc::clone(&state.table), state.base_dirs.clone())
         };
         let bases = bases(&base_dirs);
-        let is_changed = table.rows.iter().any(|own| {
-            let folder = folder_of(&bases, &own.run);
-            folder.map_or(0, |folder| configuration::stamp(&folder)) != own.stamp
+        let is_changed = table.rows.iter().any(|row| {
+            let folder = folder_of(&bases, &row.run);
+            folder.map_or(0, |folder| configuration::stamp(&folder)) != row.stamp
         });
         self.0.lock().files = if is_changed {
             Files::Changed
@@ -129,6 +129,6 @@ fn words(health: &Health) -> RunJudgement {
     RunJudgement {
         health: word,
         hits: counts.problems(),
-        first_cause_step: health.first.as_ref().map(|own| own.step),
+        first_cause_step: health.first.as_ref().map(|cause| cause.step),
     }
 }

@@ -1,4 +1,4 @@
-//! Kinds of data pipelines: pipelines are of one kind if they are equal but for places on a disk.
+//! Kinds of data pipelines: pipelines are of one kind if they are equal except for places on disk.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -16,7 +16,7 @@ const PLACES: [&str; 2] = ["dataset_dir", "source"];
 /// Key of the column with the letter of the kind.
 pub(super) const KEY: &str = "data:pipeline";
 
-/// Rows of each kind: the kind of most runs first, of equals that with the first name.
+/// Rows of each kind: the kind with the most runs first; equal ones by their first name.
 pub(super) fn rows_of_kinds(rows: &[RowFacts]) -> Vec<(Arc<str>, Vec<usize>)> {
     let mut kinds: BTreeMap<&Arc<str>, Vec<usize>> = BTreeMap::new();
     for (at, row) in rows.iter().enumerate() {
@@ -28,14 +28,14 @@ pub(super) fn rows_of_kinds(rows: &[RowFacts]) -> Vec<(Arc<str>, Vec<usize>)> {
         .into_iter()
         .map(|(kind, rows)| (Arc::clone(kind), rows))
         .collect();
-    let first = |own: &[usize]| {
-        let names = own
+    let first = |places: &[usize]| {
+        let names = places
             .iter()
             .filter_map(|at| rows.get(*at))
-            .map(|own| Arc::clone(&own.run));
+            .map(|row| Arc::clone(&row.run));
         names.min()
     };
-    kinds.sort_by_cached_key(|(_, own)| (Reverse(own.len()), first(own)));
+    kinds.sort_by_cached_key(|(_, places)| (Reverse(places.len()), first(places)));
     kinds
 }
 
@@ -44,8 +44,8 @@ pub(super) fn letters_of(rows: &[RowFacts]) -> Vec<CellValue> {
     let mut all = vec![CellValue::Missing; rows.len()];
     for (index, (_, rows)) in rows_of_kinds(rows).into_iter().enumerate() {
         for at in rows {
-            if let Some(own) = all.get_mut(at) {
-                *own = CellValue::Text(letters(index));
+            if let Some(cell) = all.get_mut(at) {
+                *cell = CellValue::Text(letters(index));
             }
         }
     }
@@ -61,12 +61,12 @@ pub(super) fn letters(index: usize) -> String {
     }
 }
 
-/// Text that is equal for pipelines of one kind, and the pipeline without places on a disk.
+/// Text that is equal for pipelines of one kind, and the pipeline without places on disk.
 pub(super) fn kind(pipeline: &DatasetNode) -> (String, Pipeline) {
-    let mut own = pipeline.clone();
-    remove_places(&mut own, 0);
-    let text = serde_json::to_string(&own).unwrap_or_default();
-    (text, Pipeline::new(&own))
+    let mut bare = pipeline.clone();
+    remove_places(&mut bare, 0);
+    let text = serde_json::to_string(&bare).unwrap_or_default();
+    (text, Pipeline::new(&bare))
 }
 
 fn remove_places(node: &mut DatasetNode, depth: usize) {
@@ -94,7 +94,7 @@ pub(crate) fn is_path(text: &str) -> bool {
     let mut chars = text.chars();
     let (first, rest) = (chars.next(), chars.as_str());
     first == Some('/')
-        || (first.is_some_and(|own| own.is_ascii_uppercase()) && rest.starts_with(":\\"))
+        || (first.is_some_and(|letter| letter.is_ascii_uppercase()) && rest.starts_with(":\\"))
 }
 
 fn is_place(name: &str, value: &LineageValue) -> bool {

@@ -19,9 +19,9 @@ use super::domain::{self, Domains};
 use super::summary;
 use crate::index::{Index, ReadError, settings_of};
 
-/// Most columns of one run; more come from damage or malice.
+/// Maximum number of columns of one run; more come from damage or malice.
 const MAX_CELLS: usize = 4_000;
-/// Longest text of a value, in characters.
+/// Maximum length of the text of a value, in characters.
 const MAX_CHARS: usize = 4_096;
 
 /// Value of a run with those of other sources and earlier ones.
@@ -48,12 +48,12 @@ impl Cell {
 
     /// `true` if the last values of two sources disagree.
     pub(crate) fn disagrees(&self) -> bool {
-        let Some(own) = self.value() else {
+        let Some(value) = self.value() else {
             return false;
         };
         self.values.iter().any(|(source, _)| {
             self.of_source(source)
-                .is_some_and(|other| !other.agrees(own))
+                .is_some_and(|other| !other.agrees(value))
         })
     }
 }
@@ -61,18 +61,15 @@ impl Cell {
 /// Judgement of a run as values of columns.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub(crate) struct RunJudgement {
-    /// Greatest severity of its hits, else the verdict.
+    /// Worst severity of its hits, else the verdict.
     pub(crate) health: &'static str,
     /// Number of errors and warnings.
     pub(crate) hits: u64,
-    /// Step of the first cause.
     pub(crate) first_cause_step: Option<i64>,
 }
 
-/// A run.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Row {
-    /// Name of the run.
     pub(crate) run: String,
     pub(crate) cells: BTreeMap<String, Cell>,
     /// Configuration files that cannot be read, with reasons.
@@ -179,7 +176,7 @@ impl Row {
             .push((source, value));
     }
 
-    /// Moves values to the column that theirs is shown together with; a value of that column itself comes first.
+    /// Moves values to the columns with which theirs are shown; a value of the target column itself comes first.
     fn join(&mut self, notes: &Notebook) {
         for key in notes.aliases.keys() {
             let into = notes.shown_column(key);
@@ -187,9 +184,9 @@ impl Row {
                 continue;
             }
             if let Some(moved) = self.cells.remove(key) {
-                let own = self.cells.entry(into.to_owned()).or_default();
+                let shown = self.cells.entry(into.to_owned()).or_default();
                 // Of one source the last value counts.
-                own.values.splice(0..0, moved.values);
+                shown.values.splice(0..0, moved.values);
             }
             if let Some(moved) = self.domains.remove(key) {
                 domain::widen(&mut self.domains, into, moved);
@@ -214,7 +211,7 @@ impl Row {
                     // A bare name that means something else keeps its meaning.
                     let is_taken = self.cells.get(&name).is_some_and(|cell| {
                         TRAIN_KEYS.contains(&&*name)
-                            && cell.value().is_some_and(|own| !own.agrees(&value))
+                            && cell.value().is_some_and(|known| !known.agrees(&value))
                     });
                     let key = if is_taken {
                         format!("user:{name}")
@@ -228,13 +225,15 @@ impl Row {
     }
 
     fn put_training(&mut self, train: &TrainLineage) {
-        let text = |own: &Option<String>| {
-            own.as_deref()
+        let text = |value: &Option<String>| {
+            value
+                .as_deref()
                 .map_or(CellValue::Missing, CellValue::of_text)
         };
-        let count =
-            |own: Option<i64>| own.map_or(CellValue::Missing, |own| CellValue::Number(own as f64));
-        let single = |own: Option<f64>| own.map_or(CellValue::Missing, CellValue::of_single);
+        let count = |value: Option<i64>| {
+            value.map_or(CellValue::Missing, |value| CellValue::Number(value as f64))
+        };
+        let single = |value: Option<f64>| value.map_or(CellValue::Missing, CellValue::of_single);
         let values = [
             ("optimizer", text(&train.optimizer)),
             ("learning_rate", single(train.learning_rate)),
@@ -286,7 +285,7 @@ impl Row {
                 continue;
             };
             let key = format!("metric:{tag}");
-            let mut classes = series.non_finite.iter().map(|own| own.class);
+            let mut classes = series.non_finite.iter().map(|stretch| stretch.class);
             if classes.any(|class| class == NonFiniteClass::Nan) {
                 self.nan.insert(key.clone());
             }
@@ -318,7 +317,7 @@ impl Row {
             RunStatus::Stopped => "stopped",
             RunStatus::Gone => "gone",
         };
-        let number = |own: Option<f64>| own.map_or(CellValue::Missing, CellValue::Number);
+        let number = |number: Option<f64>| number.map_or(CellValue::Missing, CellValue::Number);
         let values = [
             ("run:status", CellValue::Text(status.to_owned())),
             ("run:steps", number(run.last_step.map(|step| step as f64))),
@@ -354,7 +353,7 @@ const TRAIN_KEYS: [&str; 8] = [
 /// Bodies of a kind by wall time.
 fn bodies(index: &Index, run: &str, kind: Kind) -> Result<Vec<Body>, ReadError> {
     let all = index.records_of_run(run, kind, |found| Ok(Some(found.body)))?;
-    Ok(all.into_iter().map(|own| own.body).collect())
+    Ok(all.into_iter().map(|record| record.body).collect())
 }
 
 fn of_hparam(value: HparamValue) -> CellValue {

@@ -1,4 +1,4 @@
-//! Summaries of a scalar over its points that count. NaN and infinities are passed over by all but the first.
+//! Summaries of a scalar over its points that count. All except `first` skip NaN and infinities.
 
 use std::sync::Arc;
 
@@ -62,8 +62,8 @@ pub(super) fn summary(
         Err(ReadError::UnknownRun(_)) => return Ok(CellValue::Missing),
         Err(error) => return Err(error),
     };
-    let own = scalars.into_iter().find(|(own, _)| **own == *tag);
-    let Some((_, rank)) = own else {
+    let found = scalars.into_iter().find(|(name, _)| **name == *tag);
+    let Some((_, rank)) = found else {
         return Ok(CellValue::Missing);
     };
     let Some(series) = series(index, run, tag, rank, MAX_POINTS)? else {
@@ -89,7 +89,7 @@ pub(super) fn summary(
                 let part = between(index, run, tag, rank, MAX_POINTS, Some((from, to)))?;
                 let step = part.and_then(|part| {
                     let mut points = part.steps.iter().zip(&part.values);
-                    let same = points.find(|(_, own)| own.to_bits() == value.to_bits());
+                    let same = points.find(|(_, known)| known.to_bits() == value.to_bits());
                     same.map(|(step, _)| *step)
                 });
                 step.map(|step| step as f64)
@@ -100,25 +100,25 @@ pub(super) fn summary(
         _ => None,
     };
     Ok(match value {
-        // Steps and means are no numbers of single precision.
+        // Steps and means are not numbers of single precision.
         Some(value) if matches!(name, "min" | "max" | "first") => CellValue::of_single(value),
         Some(value) => CellValue::Number(value),
         None => CellValue::Missing,
     })
 }
 
-/// Position and value of the least or greatest finite value, the first of equal ones.
+/// Position and value of the minimum or maximum finite value, the first of equal ones.
 fn extreme(series: &Series, is_min: bool) -> Option<(usize, f64)> {
     let values = if is_min { &series.min } else { &series.max };
     let finite = values.iter().copied().enumerate();
     let finite = finite.filter(|(_, value)| value.is_finite());
-    finite.reduce(|best, own| {
+    finite.reduce(|best, point| {
         let is_better = if is_min {
-            own.1 < best.1
+            point.1 < best.1
         } else {
-            own.1 > best.1
+            point.1 > best.1
         };
-        if is_better { own } else { best }
+        if is_better { point } else { best }
     })
 }
 
@@ -145,7 +145,7 @@ fn mean_of_last(values: &[f64]) -> Option<f64> {
     let finite: Vec<f64> = values
         .iter()
         .copied()
-        .filter(|own| own.is_finite())
+        .filter(|value| value.is_finite())
         .collect();
     (!finite.is_empty()).then(|| finite.iter().sum::<f64>() / finite.len() as f64)
 }

@@ -1,4 +1,4 @@
-//! Reading of the table: rows of runs that changed, and of those only.
+//! Reading of the table: only rows of runs that changed.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
@@ -17,9 +17,9 @@ use super::{RowFacts, RunTable, configuration, group, pipelines, summary};
 use crate::discovery::base::{bases, folder_of};
 use crate::index::{Index, ReadError};
 
-/// Most columns in memory; those beyond [`MAX_COLUMNS`] are counted until they become common.
+/// Maximum number of columns in memory; those beyond [`MAX_COLUMNS`] are counted until they become common.
 const MAX_TRACKED: usize = 2 * MAX_COLUMNS;
-/// Most different names of columns beyond that.
+/// Maximum number of different names of columns beyond that.
 const MAX_REFUSED: usize = 100_000;
 /// Rows that are read before they are added: a row with its sources takes more memory than in the columns.
 const BATCH: usize = 256;
@@ -55,7 +55,7 @@ impl RunTable {
         }
         let places: BTreeMap<Arc<str>, u32> = (0_u32..)
             .zip(&self.rows)
-            .map(|(at, own)| (Arc::clone(&own.run), at))
+            .map(|(at, row)| (Arc::clone(&row.run), at))
             .collect();
         let (mut due, mut judged_anew) = (Vec::new(), Vec::new());
         for run in runs {
@@ -68,10 +68,10 @@ impl RunTable {
                 Some(known) if !around.looks_at_files => known.stamp,
                 _ => folder().map_or(0, |folder| configuration::stamp(&folder)),
             };
-            let is_same = |own: &RowFacts| own.fingerprint == fingerprint && own.stamp == stamp;
+            let is_same = |row: &RowFacts| row.fingerprint == fingerprint && row.stamp == stamp;
             match (place, known) {
-                (Some(at), Some(own)) if is_same(own) => {
-                    if own.judged != judged {
+                (Some(at), Some(row)) if is_same(row) => {
+                    if row.judged != judged {
                         judged_anew.push((at, judged));
                     }
                 }
@@ -90,30 +90,30 @@ impl RunTable {
         for part in due.chunks(BATCH) {
             let rows = read_rows(&self.index, part, around.notes);
             let mut batch = Vec::with_capacity(part.len());
-            for (own, row) in part.iter().zip(rows) {
+            for (due, row) in part.iter().zip(rows) {
                 let mut row = match row {
                     Ok(row) => row,
                     // Gone since the list was made.
                     Err(ReadError::UnknownRun(_)) => continue,
                     Err(error) => return Err(error),
                 };
-                row.put_judgement(own.judged.as_ref());
-                let place = places.get(&*own.run.id).copied();
+                row.put_judgement(due.judged.as_ref());
+                let place = places.get(&*due.run.id).copied();
                 let at =
                     place.unwrap_or_else(|| u32::try_from(self.rows.len()).unwrap_or(u32::MAX));
                 let facts = RowFacts {
-                    run: own.run.id.as_str().into(),
-                    fingerprint: own.fingerprint,
-                    stamp: own.stamp,
-                    judged: own.judged.clone(),
+                    run: due.run.id.as_str().into(),
+                    fingerprint: due.fingerprint,
+                    stamp: due.stamp,
+                    judged: due.judged.clone(),
                     changed: seq,
                     faults: std::mem::take(&mut row.faults),
                     left_out: row.left_out,
-                    kind: row.pipeline.as_ref().map(|own| self.kind(own)),
+                    kind: row.pipeline.as_ref().map(|pipeline| self.kind(pipeline)),
                     domains: std::mem::take(&mut row.domains),
                 };
                 match self.rows.get_mut(at as usize) {
-                    Some(own) => *own = facts,
+                    Some(row) => *row = facts,
                     None => self.rows.push(facts),
                 }
                 read.push(at);
@@ -138,22 +138,22 @@ impl RunTable {
         for (at, judged) in all {
             let mut row = Row::default();
             row.put_judgement(judged.as_ref());
-            if let Some(own) = self.rows.get_mut(at as usize) {
-                own.judged = judged;
-                own.changed = seq;
+            if let Some(row) = self.rows.get_mut(at as usize) {
+                row.judged = judged;
+                row.changed = seq;
             }
             batch.push((at, row));
         }
         self.take(&batch, |key| JUDGEMENT_KEYS.contains(&key));
     }
 
-    /// Removes rows of runs that do not exist any more; `true` if there were some.
+    /// Removes rows of runs that no longer exist; `true` if there were any.
     fn drop_others(&mut self, runs: &[Run]) -> bool {
         let names: BTreeSet<&str> = runs.iter().map(|run| &*run.id).collect();
         let stays: Vec<bool> = self
             .rows
             .iter()
-            .map(|own| names.contains(&*own.run))
+            .map(|row| names.contains(&*row.run))
             .collect();
         if stays.iter().all(|stays| *stays) {
             return false;
@@ -170,12 +170,12 @@ impl RunTable {
 
     /// Kind of a pipeline, with one copy of each in memory.
     fn kind(&mut self, pipeline: &trainscope_format::lineage::DatasetNode) -> Arc<str> {
-        let (text, own) = pipelines::kind(pipeline);
+        let (text, bare) = pipelines::kind(pipeline);
         if let Some((kind, _)) = self.kinds.get_key_value(&*text) {
             return Arc::clone(kind);
         }
         let kind: Arc<str> = text.into();
-        self.kinds.insert(Arc::clone(&kind), Arc::new(own));
+        self.kinds.insert(Arc::clone(&kind), Arc::new(bare));
         kind
     }
 
@@ -205,23 +205,27 @@ impl RunTable {
                 continue;
             }
             let values: Vec<CellValue> = batch.iter().map(|(_, row)| row.value(key)).collect();
-            let own = Arc::make_mut(column);
-            own.set(&rows, &values);
+            let column = Arc::make_mut(column);
+            column.set(&rows, &values);
             for (at, row) in batch {
                 let cell = row.cells.get(key);
-                mark(&mut own.disagreeing, *at, cell.is_some_and(Cell::disagrees));
-                mark(&mut own.nan, *at, row.nan.contains(key));
+                mark(
+                    &mut column.disagreeing,
+                    *at,
+                    cell.is_some_and(Cell::disagrees),
+                );
+                mark(&mut column.nan, *at, row.nan.contains(key));
                 let sources = cell.iter().flat_map(|cell| &cell.values);
                 for (source, _) in sources {
-                    if !own.sources.contains(source) {
-                        own.sources.insert(source.clone());
+                    if !column.sources.contains(source) {
+                        column.sources.insert(source.clone());
                     }
                 }
             }
         }
     }
 
-    /// Sets the letters of the kinds of pipelines; runs of which the letter changes have changed.
+    /// Sets the letters of the kinds of pipelines; rows with another letter count as changed.
     fn name_kinds(&mut self, seq: u64) {
         let letters = pipelines::letters_of(&self.rows);
         let before = self
@@ -246,13 +250,13 @@ impl RunTable {
         let used: BTreeSet<&Arc<str>> = self
             .rows
             .iter()
-            .filter_map(|own| own.kind.as_ref())
+            .filter_map(|row| row.kind.as_ref())
             .collect();
         let used: BTreeSet<Arc<str>> = used.into_iter().map(Arc::clone).collect();
         self.kinds.retain(|kind, _| used.contains(kind));
     }
 
-    /// Reads the summaries that were asked for again, for rows that changed.
+    /// Reads requested summaries again, for rows that changed.
     fn update_summaries(&mut self, rows: &[u32]) -> Result<(), ReadError> {
         let summaries = self.summaries.lock().clone();
         let mut later = BTreeMap::new();
@@ -262,7 +266,7 @@ impl RunTable {
             };
             let mut values = Vec::with_capacity(rows.len());
             for row in rows {
-                let run = self.rows.get(*row as usize).map(|own| &*own.run);
+                let run = self.rows.get(*row as usize).map(|row| &*row.run);
                 let run = run.unwrap_or_default();
                 values.push(summary::summary(&self.index, run, tag, name)?);
             }
@@ -278,8 +282,9 @@ impl RunTable {
     fn choose_keys(&mut self) {
         self.columns.retain(|_, column| column.facts().runs > 0);
         let counts = self.columns.iter();
-        let mut keys: Vec<(usize, &String)> =
-            counts.map(|(key, own)| (own.facts().runs, key)).collect();
+        let mut keys: Vec<(usize, &String)> = counts
+            .map(|(key, column)| (column.facts().runs, key))
+            .collect();
         keys.sort_by(|a, b| b.0.cmp(&a.0).then_with(|| a.1.cmp(b.1)));
         self.left_out = keys.len().saturating_sub(MAX_COLUMNS) + self.refused.len();
         keys.truncate(MAX_COLUMNS);
@@ -289,7 +294,7 @@ impl RunTable {
     }
 }
 
-/// `true` if a row has in a column what the column has for it.
+/// `true` if the column already has the value of the row.
 fn is_same(column: &Column, at: u32, row: &Row, key: &str) -> bool {
     let value = row.value(key);
     let before = column.get(at as usize);
@@ -323,7 +328,7 @@ fn hash(key: &str) -> u64 {
 
 /// Reads rows on all cores, in their order.
 fn read_rows(index: &Index, due: &[Due], notes: &Notebook) -> Vec<Result<Row, ReadError>> {
-    let read = |own: &Due| Row::read(index, &own.run, own.folder.as_deref(), notes);
+    let read = |due: &Due| Row::read(index, &due.run, due.folder.as_deref(), notes);
     let threads = std::thread::available_parallelism().map_or(1, NonZero::get);
     let share = due.len().div_ceil(threads).max(1);
     std::thread::scope(|scope| {
@@ -340,7 +345,7 @@ fn read_rows(index: &Index, due: &[Due], notes: &Notebook) -> Vec<Result<Row, Re
 /// Hash of everything in a row that the index and the notebook hold.
 fn fingerprint(run: &Run, notes: &Notebook) -> u64 {
     let mut hasher = DefaultHasher::new();
-    let bits = |own: Option<f64>| own.map(f64::to_bits);
+    let bits = |number: Option<f64>| number.map(f64::to_bits);
     (
         run.status,
         run.last_step,
@@ -357,8 +362,10 @@ fn fingerprint(run: &Run, notes: &Notebook) -> u64 {
     for file in &run.files {
         (&file.path, file.read_bytes, file.records, file.status).hash(&mut hasher);
     }
-    let own = notes.runs.get(&run.id);
-    own.map(|own| (&own.note, &own.tags)).hash(&mut hasher);
+    let run_notes = notes.runs.get(&run.id);
+    run_notes
+        .map(|notes| (&notes.note, &notes.tags))
+        .hash(&mut hasher);
     notes.aliases.hash(&mut hasher);
     hasher.finish()
 }

@@ -99,8 +99,8 @@ impl TensorRun {
         }
     }
 
-    /// Number of tensors in the newest step of any rank, for lists of runs. Large tables are counted on another
-    /// thread, so that no list waits for them: until then, the number of files.
+    /// Number of tensors in the newest step of any rank, for lists of runs. Large tables are counted on another thread,
+    /// and no list waits for them: until then, the number of files.
     pub(crate) fn count(&self) -> u64 {
         let newest = || {
             let ranks = self.run.ranks.values();
@@ -141,7 +141,7 @@ impl TensorRun {
         catalog
     }
 
-    /// Graphs beside the files of a rank.
+    /// Graphs next to the files of a rank.
     fn graphs_of(&self, rank: u32) -> Arc<DumpGraphs> {
         let catalog = self.catalog();
         catalog.graphs.get(&rank).cloned().unwrap_or_default()
@@ -178,13 +178,13 @@ impl TensorRun {
         self.with_listing(rank, step, |listing| listing.execution_order)
     }
 
-    /// Location of a tensor at a step; `None` if its files do not hold it (any more).
+    /// Location of a tensor at a step; `None` if its files do not hold it (any longer).
     pub(crate) fn locate(&self, name: &str, rank: u32, step: i64) -> Option<TensorLocation> {
         let sources = self.run.ranks.get(&rank)?.steps.get(&step)?;
         let graphs = self.graphs_of(rank);
         // Only the file of that name, if tensor names are file names.
         let of_that_name = |source: &&TensorSource| match &source.kind {
-            TensorKind::Npy { name: own } | TensorKind::Constant { name: own } => own == name,
+            TensorKind::Npy { name: file } | TensorKind::Constant { name: file } => file == name,
             _ => true,
         };
         let wanted: Vec<TensorSource> = sources.iter().filter(of_that_name).cloned().collect();

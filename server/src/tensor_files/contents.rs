@@ -1,4 +1,4 @@
-//! Contents of the files of one step: tensors with the location of their values, and what cannot be read.
+//! Contents of the files of one step: tensors with the location of their values, and unreadable parts.
 
 use std::sync::Arc;
 
@@ -45,7 +45,7 @@ pub(crate) enum Content {
     Opaque(OpaqueTensor),
 }
 
-/// Files of one step that hold tensors of the same names, and whose own names have no recognised step.
+/// Files of one step that hold tensors of the same names, and whose file names have no recognised step.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct SharedNames {
     /// Rank and step, set by [`Self::note`].
@@ -53,9 +53,9 @@ pub(crate) struct SharedNames {
     pub(crate) step: i64,
     /// Number of the files.
     pub(crate) files: u64,
-    /// The first of them, relative to the walked folder.
+    /// Paths of the first files, relative to the walked folder.
     pub(crate) examples: Vec<Arc<str>>,
-    /// A tensor in several of them.
+    /// A tensor in several of the files.
     pub(crate) tensor: String,
     /// Number of such tensors.
     pub(crate) tensors: u64,

@@ -20,7 +20,7 @@ use crate::files;
 /// Maximum size of a table.
 const MAX_TABLE_BYTES: u64 = 1 << 28;
 
-/// A tensor of an iteration: its name, its file, and its row in a table if it has no file of its own.
+/// A tensor of an iteration: its name, its file, and its row in a table if it has no separate file.
 type IterationTensor<'a> = (
     DumpedName,
     &'a TensorSource,
@@ -225,7 +225,7 @@ impl<'a> Listing<'a> {
             .ok()
     }
 
-    /// Reports files in the device's own format, unless they were converted already.
+    /// Reports files in the raw format of the device, unless they were converted already.
     fn refuse(&mut self, raw: &[(String, &'a TensorSource)], files: &[IterationTensor<'_>]) {
         if raw.is_empty() {
             return;

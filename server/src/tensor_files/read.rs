@@ -22,7 +22,7 @@ use crate::files;
 
 /// Block size: a multiple of every element size, and small enough for the cache of one core.
 const BLOCK_BYTES: usize = 256 << 10;
-/// Usual size of single-tensor headers, so that one read covers header and elements.
+/// Usual size of single-tensor headers with room for elements: one read covers both.
 const HEAD_BYTES: usize = 4 << 10;
 /// Maximum number of files that a reader keeps open: a tensor is followed over this many steps.
 const OPEN_FILES: usize = 32;
@@ -73,12 +73,19 @@ impl Place {
 /// Reason why a tensor was not read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum TensorReadError {
-    /// The file is truncated.
-    Truncated { offset: u64, reason: String },
-    /// The file is damaged.
-    Damaged { offset: u64, reason: String },
+    Truncated {
+        offset: u64,
+        reason: String,
+    },
+    Damaged {
+        offset: u64,
+        reason: String,
+    },
     /// The file is valid, but not supported.
-    Refused { offset: u64, reason: String },
+    Refused {
+        offset: u64,
+        reason: String,
+    },
     /// It is valid, but the element type is not supported.
     Opaque(OpaqueTensor),
 }
@@ -301,8 +308,8 @@ impl Reader {
 }
 
 impl Reader {
-    /// Summary of a tensor with elements in a record: little-endian, the last one repeated to the end, and zeros if
-    /// there is none.
+    /// Summary of a tensor with elements in a record: little-endian, the last one repeated to the end, or zeros without
+    /// elements.
     pub(crate) fn summary_of_inline(
         mut tensor: StoredTensor,
         bytes: &[u8],
@@ -438,7 +445,7 @@ impl TensorResult {
         }
         let seen = select.read(tensor.dtype, bytes);
         if needs.hash && bytes.len() as u64 == tensor.data.len_bytes {
-            // Hashing all of it at once needs no copies.
+            // Hashing the whole tensor at once needs no copies.
             self.hash = Some(ContentHasher::hash(bytes));
         } else if needs.hash {
             self.hasher.get_or_insert_default().write(bytes);
@@ -477,7 +484,7 @@ struct Stream<'b> {
     ready: Range<usize>,
     /// Number of bytes returned.
     done: u64,
-    /// Offset of the tensor in the buffer, if all of it stays there.
+    /// Offset of the tensor in the buffer, if the whole tensor stays there.
     kept_from: Option<usize>,
 }
 

@@ -93,7 +93,7 @@ impl ReadableTensor {
         self.dtype == other.dtype && self.has_order_of(other)
     }
 
-    /// True if the elements of another one have the same order, whatever their type.
+    /// True if the elements of another one have the same order, of any type.
     pub(crate) fn has_order_of(&self, other: &Self) -> bool {
         self.shape == other.shape && self.strides == other.strides
     }
@@ -146,7 +146,7 @@ impl ReadableTensor {
         })
     }
 
-    /// Reads elements from index `from` on, in memory order.
+    /// Reads elements that start at index `from`, in memory order.
     fn fetch(&self, from: u64, out: &mut [u8]) -> Result<(), TensorReadError> {
         let size = self.dtype.size_bytes();
         match &self.data {
@@ -232,7 +232,7 @@ impl Plan {
         self.axes.is_sorted_by_key(|axis| axis.0)
     }
 
-    /// The first byte after the last element, relative to the first element; 0 if there are none.
+    /// The first byte after the last element, relative to the first element; 0 for an empty slice.
     fn end(&self, size: usize) -> u64 {
         if self.len == 0 {
             return 0;
@@ -302,7 +302,7 @@ impl Blocks<'_> {
             return Err(TensorReadError::Refused { offset: 0, reason });
         }
         self.block.clear();
-        // Runs read at once, with the wanted parts of them.
+        // Runs read at once, with their wanted parts.
         let mut wanted: Vec<(u64, u64)> = Vec::new();
         let mut taken = 0;
         while taken < most {

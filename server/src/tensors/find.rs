@@ -140,7 +140,6 @@ impl<'a> Steps<'a> {
         self.elements.range(..step).next_back().map(|at| *at.0)
     }
 
-    /// The index searched.
     pub(super) const fn index(&self) -> &Index {
         self.index
     }

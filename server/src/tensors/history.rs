@@ -95,7 +95,7 @@ pub(crate) fn history(
             let remembered = memory.statistics.0.lock().get(&key).cloned();
             let read = match remembered {
                 Some(read) => Some(read),
-                // The first of them is always read, so that each request makes progress.
+                // The first one is always read: each request makes progress.
                 None if began.elapsed() < BUDGET => {
                     Some(memory.statistics.read(key, &steps, step, source))
                 }
@@ -138,7 +138,7 @@ fn where_elements_are(steps: &Steps<'_>) -> TensorHistory {
         stats: None,
     };
     TensorHistory {
-        points: among.map(|(_, own)| point(own)).collect(),
+        points: among.map(|(_, entry)| point(entry)).collect(),
         total: total as u64,
         cut: total > MAX_HISTORY,
         ..TensorHistory::default()

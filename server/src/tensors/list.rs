@@ -23,7 +23,7 @@ use crate::tensor_files::read::TensorReadError;
 /// Maximum number of cached forms; above it, the cache is cleared.
 const MAX_FORMS: usize = 100_000;
 
-/// A tensor before anything of it is read.
+/// A tensor before any of its data is read.
 struct ListEntry {
     name: Arc<str>,
     role: Role,
@@ -200,7 +200,7 @@ impl Looking<'_> {
             let step = self.steps.entry((rank, last));
             let step = step.or_insert_with(|| recorded.contents(rank, last));
             match step.get(&*known.name) {
-                // An unreadable tensor is listed all the same; opening it returns the error.
+                // An unreadable tensor is still listed; opening it returns the error.
                 Some(Content::At(place)) => {
                     let form = match place.open() {
                         Ok((_, tensor)) => Some((tensor.dtype.as_str().to_owned(), tensor.shape)),

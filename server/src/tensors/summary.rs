@@ -202,8 +202,8 @@ impl Block<'_> {
         ) {
             (None, _) => SearchReason::No,
             (Some(_), None) => SearchReason::New,
-            (Some(own), Some(best)) if is_better(own, best) => SearchReason::New,
-            (Some(own), Some(best)) if is_better(best, own) => SearchReason::No,
+            (Some(value), Some(best)) if is_better(value, best) => SearchReason::New,
+            (Some(value), Some(best)) if is_better(best, value) => SearchReason::No,
             _ => equal,
         };
         let first = |count: u64, kept: &Option<Vec<u64>>| match (count, kept) {

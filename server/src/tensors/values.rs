@@ -1,4 +1,4 @@
-//! Elements of a slice, beside those of another step, rank or run.
+//! Elements of a slice, compared with those of another step, rank or run.
 
 use trainscope_api::tensors::{
     Axis, Element, MAX_ELEMENTS, Slice, TensorComparison, TensorPlace, TensorQuery, TensorValues,
@@ -84,7 +84,7 @@ pub(crate) fn slice(query: &TensorQuery, shape: &[u64]) -> Result<Slice, TensorE
     }
 }
 
-/// The same, by default all elements.
+/// The requested slice, by default all elements.
 pub(crate) fn slice_or_whole(query: &TensorQuery, shape: &[u64]) -> Result<Slice, TensorError> {
     match &query.slice {
         Some(_) => slice(query, shape),
@@ -92,7 +92,6 @@ pub(crate) fn slice_or_whole(query: &TensorQuery, shape: &[u64]) -> Result<Slice
     }
 }
 
-/// Tolerance of the comparison.
 pub(crate) fn tolerance(query: &TensorQuery) -> Tolerance {
     let usual = Tolerance::default();
     Tolerance {
@@ -101,7 +100,7 @@ pub(crate) fn tolerance(query: &TensorQuery) -> Tolerance {
     }
 }
 
-/// Run and tensor of the comparison, if there is one.
+/// Run and tensor of the comparison, if any.
 pub(crate) fn other(
     index: &Index,
     query: &TensorQuery,

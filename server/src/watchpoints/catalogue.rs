@@ -19,28 +19,28 @@ pub(crate) fn catalogue() -> &'static Catalogue {
     &CATALOGUE
 }
 
-fn condition(own: &'static catalogue::Condition) -> Condition {
-    let preset = Watchpoint::of(own, own.recommended);
+fn condition(condition: &'static catalogue::Condition) -> Condition {
+    let preset = Watchpoint::of(condition, condition.recommended);
     Condition {
-        id: own.id.to_owned(),
-        target: name_of(&own.target),
-        title: words(own.text(|own| own.says)),
-        checks: words(own.text(|own| own.checks)),
-        matters: words(own.text(|own| own.matters)),
-        not_judged: words(own.text(|own| own.not_judged)),
-        advice: words(own.text(|own| own.advice)),
-        severity: own.severity,
-        is_recommended: own.recommended,
-        all_limits: own.combination == catalogue::Combination::All,
-        parameters: own.parameters.iter().map(parameter).collect(),
+        id: condition.id.to_owned(),
+        target: name_of(&condition.target),
+        title: words(condition.text(|condition| condition.says)),
+        checks: words(condition.text(|condition| condition.checks)),
+        matters: words(condition.text(|condition| condition.matters)),
+        not_judged: words(condition.text(|condition| condition.not_judged)),
+        advice: words(condition.text(|condition| condition.advice)),
+        severity: condition.severity,
+        is_recommended: condition.recommended,
+        all_limits: condition.combination == catalogue::Combination::All,
+        parameters: condition.parameters.iter().map(parameter).collect(),
         preset: keys_of(&preset.to_config()),
     }
 }
 
-fn parameter(own: &catalogue::Parameter) -> Parameter {
+fn parameter(parameter: &catalogue::Parameter) -> Parameter {
     Parameter {
-        name: own.name.to_string(),
-        kind: match own.range {
+        name: parameter.name.to_string(),
+        kind: match parameter.range {
             Range::Finite => ParameterKind::Finite,
             Range::NotNegative => ParameterKind::NotNegative,
             Range::Positive => ParameterKind::Positive,
@@ -49,23 +49,23 @@ fn parameter(own: &catalogue::Parameter) -> Parameter {
             Range::Count => ParameterKind::Count,
             Range::Switch => ParameterKind::Switch,
         },
-        default: own.default.map(Float),
-        is_limit: own.is_limit,
-        help: words(own.text),
-        comparison: own.is_limit.then(|| {
-            let quantity = own.quantity();
+        default: parameter.default.map(Float),
+        is_limit: parameter.is_limit,
+        help: words(parameter.text),
+        comparison: parameter.is_limit.then(|| {
+            let quantity = parameter.quantity();
             Comparison {
                 quantity: Words {
                     en: quantity.en,
                     zh: quantity.zh,
                 },
-                operator: own.operator(),
+                operator: parameter.operator(),
             }
         }),
     }
 }
 
-/// Common keys, except for `condition`, `on` and `severity`, which have controls of their own on the page.
+/// Common keys, except for `condition`, `on` and `severity`, which have separate controls on the page.
 fn common() -> Vec<Parameter> {
     let key = |name: &str, kind, en: &str, zh: &str| Parameter {
         name: name.to_owned(),
@@ -174,10 +174,10 @@ mod tests {
             }
         }
         let told: Vec<&str> = all.common.iter().map(|key| &*key.name).collect();
-        let own = ["condition", "on", "severity"];
+        let set_elsewhere = ["condition", "on", "severity"];
         let missing: Vec<&str> = COMMON_KEYS
             .into_iter()
-            .filter(|key| !told.contains(key) && !own.contains(key))
+            .filter(|key| !told.contains(key) && !set_elsewhere.contains(key))
             .collect();
         assert_eq!(missing, [""; 0]);
     }
@@ -194,10 +194,12 @@ mod tests {
         };
         let made = Watchpoints::from_file(&file).unwrap();
         let recommended = Watchpoints::recommended();
-        for (made, own) in made.all().iter().zip(recommended.all()) {
-            for parameter in own.condition.parameters {
-                let bits = |own: &Watchpoint| own.limits.get(parameter.name).map(f64::to_bits);
-                assert_eq!(bits(made), bits(own), "{}", own.condition.id);
+        for (made, expected) in made.all().iter().zip(recommended.all()) {
+            for parameter in expected.condition.parameters {
+                let bits = |watchpoint: &Watchpoint| {
+                    watchpoint.limits.get(parameter.name).map(f64::to_bits)
+                };
+                assert_eq!(bits(made), bits(expected), "{}", expected.condition.id);
             }
             let rest = |w: &Watchpoint| {
                 (
@@ -209,7 +211,7 @@ mod tests {
                     w.may_raise,
                 )
             };
-            assert_eq!(rest(made), rest(own), "{}", own.condition.id);
+            assert_eq!(rest(made), rest(expected), "{}", expected.condition.id);
         }
         assert_eq!(made.all().len(), recommended.all().len());
     }

@@ -122,8 +122,8 @@ fn put(holder: &mut Table, list: Option<&[WatchpointConfig]>) {
     if let Some(first) = tables.get_mut(0)
         && head_of(first) != head
     {
-        let own = prefix_of(first).trim_start().to_owned();
-        first.decor_mut().set_prefix(format!("{head}{own}"));
+        let prefix = prefix_of(first).trim_start().to_owned();
+        first.decor_mut().set_prefix(format!("{head}{prefix}"));
     }
     holder.insert("watchpoint", Item::ArrayOfTables(tables));
 }
@@ -295,7 +295,7 @@ mod tests {
             .0
             .all()
             .iter()
-            .map(|own| own.condition.id)
+            .map(|watchpoint| watchpoint.condition.id)
             .collect();
         assert_eq!(ids, ["weight_not_changed", "tensor_overflow"]);
         assert_eq!(sets.of("a").0.all()[0].condition.id, "loss_spike");

@@ -54,7 +54,6 @@ impl WatchpointFile {
         }
     }
 
-    /// Path of the file.
     pub(crate) fn path(&self) -> &Path {
         self.file.path()
     }

@@ -286,9 +286,9 @@ mod tests {
 
     #[test]
     fn a_run_may_have_its_own() {
-        let own = "[[run]]\nname = \"a/b\"\n[[run.watchpoint]]\ncondition = \"loss_nan\"\n\
+        let text = "[[run]]\nname = \"a/b\"\n[[run.watchpoint]]\ncondition = \"loss_nan\"\n\
             [[run]]\nname = \"quiet\"\nwatchpoint = []\n";
-        let sets = parse(own).unwrap();
+        let sets = parse(text).unwrap();
         assert_eq!(
             (sets.of("a/b").0.all().len(), sets.of("a/b").1),
             (1, Origin::Run)

@@ -50,9 +50,9 @@ impl<W: Write> RecordWriter<W> {
         self.native(tag, at, PROFILE, &profile::write(profile))
     }
 
-    /// Writes a loss landscape. Readers take one whose lists do not fit each other for damage.
-    pub fn landscape(&mut self, tag: &str, at: Moment, own: &Landscape) -> io::Result<()> {
-        self.native(tag, at, LANDSCAPE, &landscape::write(own))
+    /// Writes a loss landscape. Readers treat one with mismatched list lengths as damage.
+    pub fn landscape(&mut self, tag: &str, at: Moment, landscape: &Landscape) -> io::Result<()> {
+        self.native(tag, at, LANDSCAPE, &landscape::write(landscape))
     }
 
     /// Writes the location of a tensor dump.

@@ -39,7 +39,7 @@ const NAMES: [(&str, &[&str]); 4] = [
 ];
 
 impl ConfigFormat {
-    /// Format by the path of a file relative to the folder of its run; `None` if it is no configuration file.
+    /// Format by the path of a file relative to the folder of its run; `None` if it is not a configuration file.
     pub fn of_path(path: &str) -> Option<Self> {
         let name = match path.strip_prefix(".hydra/") {
             Some("config.yaml") => return Some(Self::Yaml),
@@ -47,8 +47,8 @@ impl ConfigFormat {
             None => path,
         };
         let (stem, ending) = name.rsplit_once('.')?;
-        let (_, endings) = NAMES.iter().find(|(own, _)| *own == stem)?;
-        match *endings.iter().find(|own| **own == ending)? {
+        let (_, endings) = NAMES.iter().find(|(known, _)| *known == stem)?;
+        match *endings.iter().find(|known| **known == ending)? {
             "json" => Some(Self::Json),
             "toml" => Some(Self::Toml),
             _ => Some(Self::Yaml),
@@ -86,7 +86,7 @@ pub struct ConfigError {
 ///
 /// # Errors
 ///
-/// If it is not UTF-8, not of its notation, or nested too deeply for its parser; with line and column.
+/// If it is not UTF-8, not valid in its notation, or nested too deeply for the parser; the error has line and column.
 pub fn leaves(bytes: &[u8], format: ConfigFormat) -> Result<Leaves, ConfigError> {
     let text = std::str::from_utf8(bytes).map_err(|error| ConfigError {
         reason: format!("byte {} is not UTF-8", error.valid_up_to()),
@@ -154,7 +154,7 @@ struct Place<'a> {
 impl Place<'_> {
     fn put(self, value: HparamValue) {
         if self.leaves.values.len() < MAX_LEAVES && self.depth <= MAX_DEPTH {
-            // A value without a name is a file that is one value: it says nothing of a training.
+            // Without a name, the file is a single value, which is not a setting.
             if !self.name.is_empty() {
                 self.leaves.values.push((self.name, value));
             }
@@ -327,39 +327,39 @@ mod tests {
         ];
         let expected = expected.map(|(name, value)| (name.to_owned(), value));
         for (text, format) in [(json, ConfigFormat::Json), (yaml, ConfigFormat::Yaml)] {
-            let mut own = values(text, format);
-            own.sort_by(|a, b| a.0.cmp(&b.0));
-            assert_eq!(own, expected, "{format:?}");
+            let mut found = values(text, format);
+            found.sort_by(|a, b| a.0.cmp(&b.0));
+            assert_eq!(found, expected, "{format:?}");
         }
-        let mut own = values(toml, ConfigFormat::Toml);
-        own.sort_by(|a, b| a.0.cmp(&b.0));
-        assert_eq!(own, expected[..5], "TOML has no null");
+        let mut found = values(toml, ConfigFormat::Toml);
+        found.sort_by(|a, b| a.0.cmp(&b.0));
+        assert_eq!(found, expected[..5], "TOML has no null");
     }
 
     #[test]
     fn texts_of_yaml_stay_texts() {
-        let own = values(
+        let found = values(
             "a: '1e-3'\nb: auto\nc: .nan\nd: .inf\n5: x\n",
             ConfigFormat::Yaml,
         );
-        assert_eq!(own[0].1, HparamValue::Text("1e-3".to_owned()));
-        assert_eq!(own[1].1, HparamValue::Text("auto".to_owned()));
+        assert_eq!(found[0].1, HparamValue::Text("1e-3".to_owned()));
+        assert_eq!(found[1].1, HparamValue::Text("auto".to_owned()));
         assert!(
-            matches!(own[2].1, HparamValue::Number(own) if own.is_nan()),
-            "{own:?}"
+            matches!(found[2].1, HparamValue::Number(value) if value.is_nan()),
+            "{found:?}"
         );
-        assert_eq!(own[3].1, number(f64::INFINITY));
-        assert_eq!(own[4].0, "5");
+        assert_eq!(found[3].1, number(f64::INFINITY));
+        assert_eq!(found[4].0, "5");
     }
 
     #[test]
     fn a_long_list_is_its_length_and_a_nested_one_too() {
-        let own = values(
+        let found = values(
             r#"{"a": [1,2,3,4,5,6,7,8,9], "b": [{"c": 1}]}"#,
             ConfigFormat::Json,
         );
-        assert_eq!(own[0].1, HparamValue::Text("[9 elements]".to_owned()));
-        assert_eq!(own[1].1, HparamValue::Text("[1 elements]".to_owned()));
+        assert_eq!(found[0].1, HparamValue::Text("[9 elements]".to_owned()));
+        assert_eq!(found[1].1, HparamValue::Text("[1 elements]".to_owned()));
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! Decimal numbers as integers of a smaller unit, digit by digit: an `f64` has 53 bits, times since 1970 in
 //! nanoseconds need 61.
 
-/// Most digits of a number that is scaled; an `i64` has 19.
+/// Maximum number of digits of a scaled number; an `i64` has 19.
 const MAX_DIGITS: usize = 38;
 
 /// A decimal number times ten to the power of `decimals`, rounded to the nearest integer, halves away from zero.
@@ -29,7 +29,7 @@ pub(crate) fn scaled(text: &[u8], decimals: usize) -> Option<i64> {
         value *= 10;
     }
     if let Some(next) = rest.first() {
-        // Digits that are left over, all of them behind the point.
+        // Remaining digits, all after the decimal point.
         if !rest.iter().all(u8::is_ascii_digit) {
             return with_exponent(text, decimals);
         }
@@ -39,7 +39,7 @@ pub(crate) fn scaled(text: &[u8], decimals: usize) -> Option<i64> {
     Some(if is_negative { -value } else { value })
 }
 
-/// Appends the digits at the start of a text to a number, a maximum of `max`; the number and how many there were.
+/// Appends up to `max` leading digits of a text to a number; returns the number and how many digits it took.
 fn leading_digits(mut value: u128, text: &[u8], max: usize) -> (u128, usize) {
     let mut len = 0;
     for byte in text.iter().take(max) {
@@ -54,7 +54,7 @@ fn leading_digits(mut value: u128, text: &[u8], max: usize) -> (u128, usize) {
 }
 
 fn with_exponent(text: &[u8], decimals: usize) -> Option<i64> {
-    /// Doubles of this size and more are beyond an `i64`.
+    /// 2^63: doubles of at least this size do not fit into an `i64`.
     const LIMIT: f64 = 9_223_372_036_854_775_808.0;
     let is_number = |byte: &u8| byte.is_ascii_digit() || b"+-.eE".contains(byte);
     if !text.iter().all(is_number) {

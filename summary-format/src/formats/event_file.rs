@@ -127,7 +127,7 @@ impl Source<'_> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Fault(pub(super) &'static str);
 
-/// A picture or sound that its writer left empty: counted as unread, for nothing is damaged.
+/// A picture or sound that its writer left empty: counted as unread, because nothing is damaged.
 pub(super) const NO_CONTENT: Fault = Fault("a picture or sound has no content");
 
 impl From<WireError> for Fault {
@@ -170,8 +170,8 @@ impl At<'_> {
         });
     }
 
-    /// Adds the record with the body in `value`, its damage, or that it is empty. The tag is registered in both cases: later values may
-    /// omit its kind.
+    /// Adds the record with the body in `value`, or counts it as damaged or empty. The tag is registered in all cases,
+    /// because later values may omit its kind.
     pub(super) fn record(
         self,
         (tag, kind): (&[u8], Kind),
@@ -209,8 +209,8 @@ impl At<'_> {
 /// Content of an event: field number and bytes.
 pub(super) type Content<'a> = Option<(u32, &'a [u8])>;
 
-/// Common fields of all events, wall time 1 and step 2, and the content: one of the fields from 3 to 10, the last of
-/// them if there are several.
+/// Common fields of all events, wall time 1 and step 2, and the content: one of the fields from 3 to 10, the last one
+/// if there are several.
 #[inline]
 pub(super) fn coordinates(source: Source<'_>) -> Result<(At<'_>, Content<'_>), WireError> {
     let mut at = At {

@@ -11,9 +11,9 @@ use crate::trace::{Lane, NONE, Slice, SliceClass, TextId, Trace, TraceFormat};
 /// A frame below one stack of callers.
 struct Node {
     name: TextId,
-    /// Sum of its own lines and those of all frames below it.
+    /// Sum of the lines of this frame and of all frames below it.
     total: u64,
-    /// Index of the frame around it; [`usize::MAX`] for the first.
+    /// Index of the calling frame; [`usize::MAX`] for the first.
     parent: usize,
     place: usize,
     first_child: usize,
@@ -22,9 +22,9 @@ struct Node {
 }
 
 const NO_NODE: usize = usize::MAX;
-/// Most frames of a stack, the rows that a lane may have.
+/// Maximum number of frames of a stack, which are the rows of a lane.
 const MAX_DEPTH: usize = 1_024;
-/// Most different stacks: some hundred megabytes of memory.
+/// Maximum number of different stacks: a few hundred megabytes of memory.
 const MAX_NODES: usize = 1 << 22;
 
 /// Reads a file. Lines without a number are damage; a last line without a line break may lack digits and is left out.
@@ -110,7 +110,7 @@ fn parts(line: &[u8]) -> Option<(&[u8], u64)> {
     (!stack.is_empty()).then_some((stack, number))
 }
 
-/// Appends a slice for each node, callers before what they call.
+/// Appends a slice for each node, callers before callees.
 fn lay(nodes: &[Node], first: usize, builder: &mut TraceBuilder) {
     let lane = builder.lane(Lane {
         process: "stacks".to_owned(),
@@ -137,7 +137,7 @@ fn lay(nodes: &[Node], first: usize, builder: &mut TraceBuilder) {
         if at != NO_NODE {
             continue;
         }
-        // Up to the next frame beside this one or one around it; a frame's own time follows those below it.
+        // Up to the next sibling of this frame or of one of its callers; the self time of a frame follows its callees.
         let mut up = Some(node);
         begin = begin.saturating_add_unsigned(node.total);
         while let Some(node) = up {
@@ -154,7 +154,7 @@ fn lay(nodes: &[Node], first: usize, builder: &mut TraceBuilder) {
     }
 }
 
-/// Sum of the frames directly below one; each is added up once.
+/// Sum of the totals of a frame's direct callees.
 fn below(nodes: &[Node], around: &Node) -> u64 {
     let children =
         std::iter::successors(nodes.get(around.first_child), |node| nodes.get(node.next));

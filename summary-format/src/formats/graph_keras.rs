@@ -113,8 +113,8 @@ fn outputs_of(model: &Value) -> Vec<(&str, String)> {
     made.collect()
 }
 
-/// `[layer, call, output]` for each output, with its name if it has one of its own. A sequential model has none
-/// listed: its last layer is its output.
+/// `[layer, call, output]` for each output, with its name if it has one. A sequential model lists none: its last layer
+/// is its output.
 fn output_tensors(model: &Value) -> Vec<(Option<&str>, &Value)> {
     match &model["config"]["output_layers"] {
         one @ Value::Array(items) if items.first().is_some_and(Value::is_string) => {
@@ -239,7 +239,7 @@ fn add_inputs(
 fn attributes_of_layer(config: &Value) -> Vec<(String, String)> {
     let mut attributes = attributes_of(config);
     for (name, value) in attributes_of(&config["layer"]["config"]) {
-        if attributes.iter().all(|(own, _)| *own != name) {
+        if attributes.iter().all(|(known, _)| *known != name) {
             attributes.push((name, value));
         }
     }

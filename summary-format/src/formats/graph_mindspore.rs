@@ -1,4 +1,4 @@
-//! `GraphProto` and `ModelProto` of `MindSpore`: in summary files, and in the `.pb` files beside dumps.
+//! `GraphProto` and `ModelProto` of `MindSpore`: in summary files, and in the `.pb` files next to dumps.
 
 use super::graph_builder::{GraphBuilder, ShortList, short_bytes};
 use super::graph_tf::shape_text;

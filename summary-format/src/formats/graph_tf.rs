@@ -1,4 +1,4 @@
-//! `GraphDef` of `TensorFlow`, which torch's `add_graph` writes too, and the messages it travels in.
+//! `GraphDef` of `TensorFlow`, which torch's `add_graph` writes too, and the messages that contain it.
 
 use std::borrow::Cow;
 
@@ -31,7 +31,7 @@ pub(crate) fn run_metadata(message: &[u8]) -> Result<Graph, NotAGraph> {
     };
     let mut builder = GraphBuilder::default();
     for (index, graph) in graphs.iter().enumerate() {
-        // Programs trace small functions beside the main one.
+        // Programs trace small functions as well as the main one.
         let scope = if graphs.len() > 1 {
             format!("function_{index}/")
         } else {

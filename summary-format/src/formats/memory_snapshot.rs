@@ -1,8 +1,8 @@
 //! Memory snapshots of PyTorch: `torch.cuda.memory._dump_snapshot`, a pickle.
 //!
 //! `{"segments": [{"device", "total_size", "blocks": [{"size", "state", "frames"}]}], "device_traces": [[{"action",
-//! "addr", "size", "time_us", "frames"}]]}`: the state of the allocator of each device, and its last actions, of which
-//! the recording keeps a limited number. The state is that at the end: levels are counted back from it.
+//! "addr", "size", "time_us", "frames"}]]}`: the state of the allocator of each device at the end, and its last
+//! actions, of which the recording keeps a limited number. Levels are counted back from the state.
 
 use std::collections::{BTreeMap, HashSet};
 use std::io::{self, Read};
@@ -13,15 +13,15 @@ use super::pickle::{self, Document, Value};
 use crate::trace::{HeldMemory, Lane, MemoryEvent, MemoryFailure, Trace};
 use parts::{Action, ENTRY, Entry, Parts};
 
-/// Type of a device in events of memory that is a GPU of CUDA, as Kineto numbers them.
+/// Device type of CUDA GPUs in memory events, as numbered by Kineto.
 const CUDA: i32 = 1;
 
-/// Keys of which a snapshot has one at its beginning; the last is that of a list of segments alone.
+/// A snapshot begins with one of these keys; with the last one if it is only a list of segments.
 const FIRST_KEYS: [&str; 3] = ["segments", "device_traces", "total_size"];
-/// Bytes in which one of them is.
+/// Number of first bytes that contain one of these keys.
 const FIRST_BYTES: usize = 128;
 
-/// `true` if a file with these first bytes may be one: a pickle with a key of snapshots at its beginning.
+/// `true` if a file with these first bytes may be a snapshot: a pickle with one of the keys at its beginning.
 pub fn sniff(head: &[u8]) -> bool {
     let begin = head.get(..FIRST_BYTES).unwrap_or(head);
     let has_key = |key: &&str| memchr::memmem::find(begin, key.as_bytes()).is_some();
@@ -31,7 +31,7 @@ pub fn sniff(head: &[u8]) -> bool {
 /// Bytes and blocks of a device.
 #[derive(Debug, Default)]
 struct State {
-    /// Active and reserved bytes: at the end while the file is read, then at the action that is looked at.
+    /// Active and reserved bytes: at the end while the file is read, then at the current action.
     active: i128,
     reserved: i128,
     /// Addresses that were allocated within the history and not released.
@@ -53,14 +53,14 @@ impl State {
     }
 }
 
-/// Reads a file, which is opened twice, and says what of it was left out.
+/// Reads a file, which is opened twice, and returns notes about missing and omitted parts.
 ///
 /// Allocated bytes are those that PyTorch calls active: memory that was released while a stream still used it counts
 /// until it can be used again.
 ///
 /// # Errors
 ///
-/// A file that cannot be read, is no pickle of protocol 2 to 5, or has no part of a snapshot.
+/// A file that cannot be read, is not a pickle of protocol 2 to 5, or has no part of a snapshot.
 pub fn read<R: Read>(open: impl FnMut() -> io::Result<R>) -> io::Result<(Trace, Vec<String>)> {
     let mut parts = Parts::default();
     let document = pickle::read(open, &mut parts)?;
@@ -77,7 +77,7 @@ pub fn read<R: Read>(open: impl FnMut() -> io::Result<R>) -> io::Result<(Trace, 
     counts.bytes = document.bytes;
     counts.over_limit += document.over_limit;
     let mut states = ends(&parts);
-    // From here on the tree is not needed, and actions leave memory as they become events.
+    // The tree is not needed any more, and actions leave memory as they become events.
     drop(document);
     count_back(&parts.entries, &devices, &mut states);
     let pieces = std::mem::take(&mut parts.entries);
@@ -154,13 +154,13 @@ fn count_back(
         },
     );
     for state in states.values_mut() {
-        // A history that releases what the end has never had is not whole.
+        // An incomplete history would lead to negative levels.
         state.active = state.active.max(0);
         state.reserved = state.reserved.max(state.active);
     }
 }
 
-/// Calls for each action that belongs to a device.
+/// Calls a function with each action that belongs to a device.
 fn each(
     entries: impl Iterator<Item = Entry>,
     devices: &[(u32, u32, i32)],
@@ -230,14 +230,14 @@ fn add_events(
     });
 }
 
-/// Bytes that are not below 0.
+/// Bytes of a level; 0 if it is negative.
 fn level(bytes: i128) -> u64 {
     u64::try_from(bytes.max(0)).unwrap_or(u64::MAX)
 }
 
 /// The lane of a device.
 fn lane(parts: &mut Parts, device: i32) -> Option<u16> {
-    if let Some((_, lane)) = parts.lanes.iter().find(|own| own.0 == device) {
+    if let Some((_, lane)) = parts.lanes.iter().find(|entry| entry.0 == device) {
         return Some(*lane);
     }
     let lane = parts.builder.lane(Lane {
@@ -263,9 +263,9 @@ fn add_held(states: &BTreeMap<i32, State>, parts: &mut Parts) {
         };
         let mut address = segment.address;
         for block in parts.blocks_of(segment) {
-            let own = block.address.unwrap_or(address);
+            let block_address = block.address.unwrap_or(address);
             address = address.saturating_add(block.bytes);
-            if !block.is_active || state.alive.contains(&own) {
+            if !block.is_active || state.alive.contains(&block_address) {
                 continue;
             }
             if state.has_history {
@@ -285,7 +285,7 @@ fn add_held(states: &BTreeMap<i32, State>, parts: &mut Parts) {
             parts.builder.trace.memory.push(MemoryEvent {
                 time: 0,
                 bytes: i64::try_from(block.bytes).unwrap_or(i64::MAX),
-                address: own,
+                address: block_address,
                 allocated: *sum,
                 reserved: level(state.reserved),
                 device_type: CUDA,

@@ -26,7 +26,7 @@ pub const CATEGORIES: [&str; 9] = [
 pub struct MemoryTimeline {
     /// Times in nanoseconds since 1970, in the order of the file.
     pub times: Vec<i64>,
-    /// Bytes of each of [`CATEGORIES`] from each time on.
+    /// Bytes of each of [`CATEGORIES`] since each time.
     pub bytes: Vec<[u64; 9]>,
     /// Points, damage, and whether the file ends too early.
     pub counts: TraceCounts,
@@ -51,8 +51,8 @@ impl MemoryTimeline {
             .map(|(index, _)| index)
     }
 
-    /// Reads the unpacked bytes of a file. Points with a wrong time or row are damage and left out; a file that ends
-    /// too early gives the points that are whole.
+    /// Reads the unpacked bytes of a file. Points with a wrong time or row are damage and left out; of a truncated
+    /// file, the complete points are read.
     pub fn read(bytes: &[u8]) -> Self {
         let mut timeline = Self::default();
         timeline.counts.bytes = bytes.len() as u64;

@@ -80,19 +80,19 @@ pub(crate) fn operators(bytes: &[u8]) -> Result<Operators, NotOperators> {
     let indices = kept
         .iter()
         .enumerate()
-        .map(|(index, own)| (own.op_id, index));
+        .map(|(index, operator)| (operator.op_id, index));
     let indices: HashMap<i64, usize> = indices.collect();
-    let operators = kept.into_iter().map(|own| {
-        let samples = own.metrics.and_then(|metrics| metrics.output_queue);
-        let children = own.children.iter();
+    let operators = kept.into_iter().map(|operator| {
+        let samples = operator.metrics.and_then(|metrics| metrics.output_queue);
+        let children = operator.children.iter();
         Operator {
-            id: own.op_id,
-            name: own
+            id: operator.op_id,
+            name: operator
                 .op_type
                 .strip_suffix("Op")
-                .unwrap_or(&own.op_type)
+                .unwrap_or(&operator.op_type)
                 .to_owned(),
-            workers: own.num_workers,
+            workers: operator.num_workers,
             queue: samples.map(|Samples { length, size }| Queue {
                 capacity: length,
                 sizes: size
@@ -139,19 +139,23 @@ struct Utilization {
 pub(crate) fn usage(bytes: &[u8]) -> Result<Usage, NotOperators> {
     let file: UsageFile = serde_json::from_slice(bytes).map_err(|e| NotOperators(e.to_string()))?;
     let total = file.op_info.len();
-    let operators = file.op_info.into_iter().take(Operators::MOST).map(|own| {
-        let Utilization {
-            user_utilization: user,
-            sys_utilization: system,
-        } = own.metrics.unwrap_or_default();
-        let at = |list: &[i64], index: usize| {
-            let value = list.get(index).copied().unwrap_or(0);
-            u64::try_from(value).unwrap_or(0)
-        };
-        let samples = 0..user.len().max(system.len());
-        let sums = samples.map(|index| at(&user, index).saturating_add(at(&system, index)));
-        (own.op_id, sums.collect())
-    });
+    let operators = file
+        .op_info
+        .into_iter()
+        .take(Operators::MOST)
+        .map(|operator| {
+            let Utilization {
+                user_utilization: user,
+                sys_utilization: system,
+            } = operator.metrics.unwrap_or_default();
+            let at = |list: &[i64], index: usize| {
+                let value = list.get(index).copied().unwrap_or(0);
+                u64::try_from(value).unwrap_or(0)
+            };
+            let samples = 0..user.len().max(system.len());
+            let sums = samples.map(|index| at(&user, index).saturating_add(at(&system, index)));
+            (operator.op_id, sums.collect())
+        });
     Ok(Usage {
         processors: file.cpu_processor_num,
         operators: operators.collect(),
@@ -287,7 +291,7 @@ mod tests {
         let found = usage(json).unwrap();
         assert_eq!((found.processors, found.total), (2, 2));
         assert_eq!(found.operators, [(5, vec![0, 110, 7]), (6, Vec::new())]);
-        let mut own = Operators {
+        let mut operators = Operators {
             operators: vec![
                 Operator::default(),
                 Operator {
@@ -297,10 +301,10 @@ mod tests {
             ],
             ..Operators::default()
         };
-        own.take_usage(&found);
-        assert!(own.operators[0].cpu_percent.is_empty());
-        assert_eq!(own.operators[1].cpu_percent, [0, 110, 7]);
-        assert_eq!(own.processors, 2);
+        operators.take_usage(&found);
+        assert!(operators.operators[0].cpu_percent.is_empty());
+        assert_eq!(operators.operators[1].cpu_percent, [0, 110, 7]);
+        assert_eq!(operators.processors, 2);
         assert!(usage(br#"{"op_info": 3}"#).is_err());
     }
 

@@ -1,4 +1,4 @@
-//! `MindSpore` dump folders: names of tensor files, and the tables beside them.
+//! `MindSpore` dump folders: names of tensor files, and the tables next to them.
 //!
 //! A tensor is `<type>.<name>.<task>.<stream>.<time>.<input|output>.<slot>.<format>[.<dtype>].npy`; depending on the
 //! version, the name is the last part of the operator's full name, or all of it with `_` for `/`. Names may contain
@@ -45,9 +45,9 @@ pub enum DumpedFile {
     Mapping,
     /// Overflows reported by the device, as JSON.
     Overflow,
-    /// Overflows in the device's own format, which has to be converted.
+    /// Overflows in the format of the device, which has to be converted.
     RawOverflow,
-    /// Inputs and outputs of an operator in the device's own format, which has to be converted.
+    /// Inputs and outputs of an operator in the format of the device, which has to be converted.
     Raw,
     /// A tensor whose name was too long: the mapping table has it.
     Hashed,

@@ -1,7 +1,7 @@
 //! `MindSpore`'s profiler: executions of operators on a CPU, shapes, waits for data, and the tables of Ascend devices.
 //!
-//! The executions are read from `cpu_op_execute_timestamp_<rank>.txt`; a Chrome file beside it has them once more and
-//! adds the scopes. All other tables of a CPU are sums of the executions and only compared with them.
+//! The executions are read from `cpu_op_execute_timestamp_<rank>.txt`; a Chrome file next to it repeats them and adds
+//! the scopes. All other tables of a CPU are sums of the executions and only compared with them.
 
 mod ascend;
 mod executions;
@@ -68,7 +68,7 @@ pub struct MindsporeFiles<'a> {
     pub hccl: Option<&'a [u8]>,
     /// `min_cycle_counter_<rank>.txt`: the tick at which the timeline of an Ascend device begins.
     pub cycle_counter: Option<&'a [u8]>,
-    /// Trace of `ascend_timeline_display_<rank>.json` or `timeline_display_<rank>.json`: the executions once more.
+    /// Trace of `ascend_timeline_display_<rank>.json` or `timeline_display_<rank>.json`, which repeats the executions.
     pub device_timeline: Option<&'a Trace>,
 }
 
@@ -199,7 +199,7 @@ impl MindsporeTable {
         })
     }
 
-    /// `true` for a table that tells times of a device by itself.
+    /// `true` for a table that is enough to know times of a device.
     pub const fn is_of_device(self) -> bool {
         matches!(
             self,
@@ -225,7 +225,7 @@ impl MindsporeTable {
 }
 
 impl<'a> MindsporeFiles<'a> {
-    /// Puts the content of a file in its place; timelines are none of them.
+    /// Stores the content of a file in its field; timelines have no field.
     pub fn set(&mut self, table: MindsporeTable, bytes: &'a [u8]) {
         let place = match table {
             MindsporeTable::Executions => &mut self.executions,
@@ -289,7 +289,7 @@ fn number(value: &serde_json::Value) -> Option<u32> {
 
 /// The trace of one rank, and notes about files that differ from the executions or could not be used.
 ///
-/// `timeline` is the trace of the Chrome file beside the tables. It adds scopes and rows that the writer derived; its
+/// `timeline` is the trace of the Chrome file next to the tables. It adds scopes and rows that the writer derived; its
 /// executions are only kept if the text file with the executions is missing.
 pub fn read(files: &MindsporeFiles<'_>, timeline: Option<Trace>) -> (Trace, Vec<String>) {
     let mut notes = Vec::new();

@@ -33,8 +33,8 @@ pub(crate) fn model(message: &[u8]) -> Result<Graph, NotAGraph> {
 
 /// A `GraphProto`: nodes 1, initializers 5, inputs 11, outputs 12, types of values 13, sparse initializers 15.
 ///
-/// Names of values are unique within a model, including graphs within nodes, so that one table of them is enough; only
-/// functions have a namespace of their own.
+/// Names of values are unique within a model, including graphs within nodes, so one table of them is enough; only
+/// functions have a separate namespace.
 fn add_graph(
     builder: &mut GraphBuilder<'_>,
     message: &[u8],

@@ -1,4 +1,4 @@
-//! Skips the weights of an ONNX file, which are most of it.
+//! Skips the weights of an ONNX file, which are most of its bytes.
 
 use std::io::{self, BufRead, Read, Seek};
 
@@ -11,8 +11,8 @@ const CONTENT: [u32; 7] = [4, 5, 6, 7, 9, 10, 11];
 /// Size limit of a model without weights.
 const MAX_BYTES: u64 = 1 << 30;
 
-/// Copies a model of `len` bytes from `from` without the content of its initializers. If it is not a model, as much as
-/// parses is copied, and decoding reports the error.
+/// Copies a model of `len` bytes from `from` without the content of its initializers. If it is not a model, only the
+/// part that parses is copied, and decoding reports the error.
 pub(crate) fn without_weights(from: &mut (impl BufRead + Seek), len: u64) -> io::Result<Vec<u8>> {
     let mut skim = Skim {
         from,
@@ -68,7 +68,7 @@ impl<R: BufRead + Seek> Skim<'_, R> {
         if self.kept_bytes > MAX_BYTES {
             return Err(io::Error::other("it exceeds 1 GiB without its weights"));
         }
-        // Reads what is there, however long the message claims to be.
+        // Reads only available bytes, whatever length the message claims.
         let mut bytes = Vec::new();
         Read::take(&mut *self.from, len).read_to_end(&mut bytes)?;
         if (bytes.len() as u64) < len {

@@ -1,8 +1,8 @@
 //! Data in files of Python's `pickle`, protocols 2 to 5, read without running anything.
 //!
-//! A pickle is a program for a stack machine. Of its instructions those that build lists, dicts, tuples, numbers and
-//! texts are followed; what would import or call something becomes [`Value::Other`] and is counted. Parts that a
-//! [`Shape`] recognises leave the tree as soon as they are whole, so that millions of them take little memory.
+//! A pickle is a program for a stack machine. Only instructions that build lists, dicts, tuples, numbers and texts are
+//! followed; imports and calls become [`Value::Other`] and are counted. Parts that a [`Shape`] recognises leave the
+//! tree as soon as they are complete, so that millions of them take little memory.
 
 use std::io::{self, BufRead, BufReader, Read};
 
@@ -13,16 +13,16 @@ pub(crate) use machine::{Document, Shape, read, unsigned};
 
 /// Bytes read at a time.
 const BLOCK_BYTES: usize = 1 << 20;
-/// Longest text that is kept; longer ones are cut.
+/// Maximum length of a text; longer ones are cut.
 const MAX_TEXT: u64 = 64 << 10;
-/// Deepest nesting of lists and dicts. What is nested deeper becomes [`Value::Other`].
+/// Maximum depth of lists and dicts. Deeper values become [`Value::Other`].
 const MAX_DEPTH: u16 = 64;
-/// Most values outside of recognised parts, of 16 bytes each.
+/// Maximum number of values outside of recognised parts, of 16 bytes each.
 const MAX_VALUES: usize = 1 << 26;
-/// Most bytes of texts.
+/// Maximum total length of texts, in bytes.
 const MAX_TEXT_BYTES: usize = 256 << 20;
 
-/// Values of a page of the memo.
+/// Number of values in a page of the memo.
 const PAGE: usize = 256;
 
 /// A value of the tree.
@@ -116,10 +116,10 @@ impl<R: Read> Source<R> {
             if block.is_empty() {
                 return Err(io::ErrorKind::UnexpectedEof.into());
             }
-            let own = block.len().min(usize::try_from(left).unwrap_or(usize::MAX));
-            self.bytes.consume(own);
-            left -= own as u64;
-            self.offset += own as u64;
+            let len = block.len().min(usize::try_from(left).unwrap_or(usize::MAX));
+            self.bytes.consume(len);
+            left -= len as u64;
+            self.offset += len as u64;
         }
         Ok(())
     }
@@ -159,7 +159,7 @@ struct Memo {
 }
 
 impl Memo {
-    /// Keeps the value of a number once it is there.
+    /// Requests that the value of a number is kept.
     fn want(&mut self, number: u32) {
         let (page, slot) = (number as usize / PAGE, number as usize % PAGE);
         if self.pages.len() <= page {

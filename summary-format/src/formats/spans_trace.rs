@@ -8,9 +8,8 @@ use crate::trace::{
     CounterSeries, DeclaredStep, Flow, Lane, LaneKind, NONE, Slice, SliceClass, Trace, TraceFormat,
 };
 
-/// All profiles of one rank as one trace. Categories are the kinds that the program declares; of spans without a
-/// kind the name tells it, which is the matter of the reader. A step lasts from the first begin to the last end of
-/// its spans.
+/// All profiles of one rank as one trace. Categories are the kinds that the program declares; for spans without a kind,
+/// the reader decides by their names. A step lasts from the first begin to the last end of its spans.
 pub fn spans_to_trace<'a>(profiles: impl Iterator<Item = &'a Profile>) -> Trace {
     let mut builder = TraceBuilder::new(TraceFormat::Spans);
     builder.trace.head.unix_offset_nanos = Some(0);
@@ -132,7 +131,7 @@ fn bind(flows: &[[(u16, i64); 2]], builder: &mut TraceBuilder) {
     }
     let slices = &builder.trace.slices;
     let mut order: Vec<u32> = (0..).take(slices.len()).collect();
-    // Of slices with one begin the longer is around the other.
+    // Of slices with the same begin, the longer one encloses the other.
     order.sort_by_key(|slice| {
         let slice = slices.get(*slice as usize);
         slice.map(|slice| (slice.lane, slice.begin, std::cmp::Reverse(slice.duration)))

@@ -2,8 +2,8 @@
 
 use crate::record::RecordBatch;
 
-/// Distance from either end of the 32 bits within which a step counts as the last or the first. Chosen: programs that
-/// count samples record a step every few millions.
+/// Distance from either end of the 32 bits within which a step counts as the last or the first. The value is chosen:
+/// programs that count samples record a step every few millions.
 const NEAR: i64 = 1 << 27;
 
 /// Follows the steps of one file.
@@ -33,7 +33,7 @@ impl Ends {
         }
     }
 
-    /// Removes all records behind these numbers.
+    /// Removes all records after these numbers.
     pub(super) fn truncate(self, batch: &mut RecordBatch) {
         batch.scalars.truncate(self.scalars);
         batch.records.truncate(self.records);
@@ -43,7 +43,7 @@ impl Ends {
 }
 
 impl StepCounter {
-    /// Replaces the steps of all records behind `from` by those that the program meant.
+    /// Replaces the steps of all records after `from` by the true ones.
     #[inline]
     pub(super) fn correct(&mut self, batch: &mut RecordBatch, from: Ends) {
         let before = self.has_overflowed;

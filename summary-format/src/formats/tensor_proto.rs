@@ -40,8 +40,8 @@ pub(crate) const TYPES: [(u64, DType); 15] = [
     (25, DType::F8E4m3),
 ];
 
-/// A tensor with its type and shape. Fields: type 1, shape 2, raw little-endian content 4, or a list per type from 5
-/// on.
+/// A tensor with its type and shape. Fields: type 1, shape 2, raw little-endian content 4, or a list per type, starting
+/// at field 5.
 pub(super) struct TensorProto<'a> {
     data_type: u64,
     pub(super) shape: Vec<u64>,

@@ -76,8 +76,8 @@ fn status_of(log: &[u8]) -> Result<u64, WireError> {
     Ok(status)
 }
 
-/// Fast path for an event that is, byte for byte, laid out as the writers of both generations lay out one `f32` with a
-/// tag below 100 bytes: nearly all events of most files. Twice as fast as field by field, with the same result.
+/// Fast path for events with the exact byte layout of both generations' writers for one `f32` with a tag below 100
+/// bytes: nearly all events of most files. Twice as fast as field by field, with the same result.
 #[inline]
 fn usual_scalar(source: Source<'_>) -> Option<(At<'_>, &[u8], f32)> {
     // A tensor of type 1 (`f32`), no dimensions, four bytes of content; then the plugin, with or without a data class.
@@ -103,7 +103,7 @@ fn usual_scalar(source: Source<'_>) -> Option<(At<'_>, &[u8], f32)> {
     else {
         return None;
     };
-    // All lengths are one byte each, and each message ends with the one around it.
+    // All lengths are one byte each, and each message ends together with its parent.
     if summary_len >= 0x80
         || usize::from(value_len) != rest.len() + 2
         || usize::from(summary_len) != rest.len() + 4
@@ -130,9 +130,9 @@ fn usual_scalar(source: Source<'_>) -> Option<(At<'_>, &[u8], f32)> {
     Some((at, tag, f32::from_le_bytes(*number.first_chunk()?)))
 }
 
-/// Reads a `Summary.Value`: tag 1, and one of simple value 2, image 4, histogram 5, audio 6, tensor 8; metadata 9
-/// names the plugin. Fields from 1000 on belong to this crate: the exact value 1000 if a simple value has lost bits,
-/// 1001 the parts of a histogram that a tensor of bins lacks, and 1002 the messages of the native plugin.
+/// Reads a `Summary.Value`: tag 1, and one of simple value 2, image 4, histogram 5, audio 6, tensor 8; metadata 9 names
+/// the plugin. Field numbers of at least 1000 belong to this crate: the exact value 1000 if a simple value has lost
+/// bits, 1001 the parts of a histogram that a tensor of bins lacks, and 1002 the messages of the native plugin.
 #[inline]
 fn read_value(
     value: &[u8],

@@ -1,4 +1,4 @@
-//! Filling of a trace: lanes and categories once, totals of categories, limits, damage.
+//! Builder of a trace: unique lanes and categories, totals of categories, limits, damage.
 
 use std::collections::HashMap;
 
@@ -6,13 +6,13 @@ use crate::trace::{
     Category, Lane, Slice, SliceClass, TextId, Trace, TraceCounts, TraceDamage, TraceFormat,
 };
 
-/// Most places of damage that are kept with their offset.
+/// Maximum number of damaged places that are kept with their offset.
 const MAX_DAMAGES: usize = 1_000;
 /// Length in bytes at which names are cut.
 const MAX_NAME: usize = 64 << 10;
-/// Most bytes of names.
+/// Maximum total length of names, in bytes.
 const MAX_NAMES: usize = 256 << 20;
-/// Most slices: 3 GB of memory. The formats that use this may have one in two bytes.
+/// Maximum number of slices: 3 GB of memory. A slice of these formats may take only two bytes of the file.
 const MAX_SLICES: usize = 1 << 26;
 
 impl TraceCounts {
@@ -28,7 +28,7 @@ impl TraceCounts {
     }
 }
 
-/// A trace that is being filled.
+/// A trace under construction.
 #[derive(Debug, Default)]
 pub(crate) struct TraceBuilder {
     pub(crate) trace: Trace,
@@ -56,7 +56,7 @@ impl TraceBuilder {
         }
     }
 
-    /// Index of the lane of this process and thread, new if it was not there; `None` beyond 65,535 lanes.
+    /// Index of the lane of this process and thread, added if missing; `None` beyond 65,535 lanes.
     pub(crate) fn lane(&mut self, lane: Lane) -> Option<u16> {
         let key = (lane.process.clone(), lane.thread.clone());
         if let Some(index) = self.lanes.get(&key) {
@@ -71,7 +71,7 @@ impl TraceBuilder {
         Some(index)
     }
 
-    /// Index of a category, new if it was not there.
+    /// Index of a category, added if missing.
     pub(crate) fn category(&mut self, name: &str, class: SliceClass) -> u16 {
         let categories = &mut self.trace.categories;
         let same = |old: &Category| old.name == name && old.class == class;
@@ -111,7 +111,7 @@ impl TraceBuilder {
     }
 }
 
-/// Lines with their offsets; the last one is not whole if no line break follows it.
+/// Lines with their offsets; the last one is incomplete if no line break follows it.
 pub(crate) fn lines(bytes: &[u8]) -> impl Iterator<Item = (usize, &[u8], bool)> {
     let mut offset = 0;
     std::iter::from_fn(move || {

@@ -20,10 +20,10 @@ const ENDINGS: [(&str, TraceFile); 9] = [
     (".xplane.pb.gz", TraceFile::Xplane),
 ];
 
-/// First bytes of a database of `SQLite`, in which Nsight Systems exports.
+/// First bytes of an `SQLite` database, the export format of Nsight Systems.
 const DATABASE: &[u8] = b"SQLite format 3\0";
 
-/// Endings of the names of pickles, of which memory snapshots are some.
+/// Endings of the names of pickles, which may be memory snapshots.
 const PICKLES: [&str; 3] = [".pickle", ".pickle.gz", ".pkl"];
 
 impl TraceFile {

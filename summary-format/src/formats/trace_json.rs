@@ -1,7 +1,7 @@
-//! Chrome JSON of profilers, of Kineto above all: slices, flows, counters, memory and names, read into columns.
+//! Chrome JSON of profilers, especially Kineto: slices, flows, counters, memory and names, read into columns.
 //!
-//! Such a file may have gigabytes, so it is read in pieces, and at most one event is held that is not complete. An
-//! event that cannot be read costs itself alone.
+//! Such a file may have gigabytes, so it is read in pieces, and at most one incomplete event is held. An unreadable
+//! event loses nothing else.
 
 mod classes;
 mod columns;
@@ -22,8 +22,8 @@ use cursor::{Cursor, Stop, Value};
 use points::entries;
 use structure::Structure;
 
-/// Bytes that are waited for after an incomplete event; then twice as many as are held, so that an event in many
-/// pieces is not read anew for each of them.
+/// Minimum number of bytes to wait for after an incomplete event. The wait doubles with the bytes held, so an event in
+/// many pieces is not read again for each of them.
 const MIN_WAIT_LEN: usize = 1 << 10;
 
 /// Reader of a trace from the bytes of its file.
@@ -32,7 +32,7 @@ pub struct TraceReader {
     structure: Structure,
     /// Start of an event that is not complete.
     carry: Vec<u8>,
-    /// Length of `carry` at which it is tried again.
+    /// Length of `carry` at which the event is tried again.
     wanted_len: usize,
 }
 
@@ -42,8 +42,8 @@ impl TraceReader {
         Self::default()
     }
 
-    /// Keeps up to this number of events, and of values of counters; the events beyond are counted. An event that is
-    /// kept takes some 40 bytes of memory, and may take 20 of the file.
+    /// Keeps up to this number of events, and of values of counters; further events are only counted. A kept event
+    /// takes about 40 bytes of memory, but maybe only 20 bytes of the file.
     #[must_use]
     pub fn max_events(mut self, events: u64) -> Self {
         let columns = &mut self.structure.columns;
@@ -84,13 +84,13 @@ impl TraceReader {
         self.trace().counts.bytes
     }
 
-    /// The trace that was read so far, without flows, and with kinds of lanes that may still change.
+    /// The trace so far, without flows, and with kinds of lanes that may still change.
     pub fn trace(&self) -> &Trace {
         &self.structure.columns.trace
     }
 
-    /// The trace as if the file ended here, and not in the midst of an event. Slices, lanes and names have the numbers
-    /// that they have in the whole trace.
+    /// The trace as if the file ended after the last complete event. Slices, lanes and names have the same numbers as
+    /// in the whole trace.
     pub fn part(&self) -> Trace {
         self.structure.clone().finish()
     }
@@ -131,8 +131,8 @@ pub fn is_trace_json(head: &[u8]) -> bool {
     })
 }
 
-/// `true` if the first bytes of a file are those of an object, and end within a value: its later keys decide what it is.
-/// Some programs write 26 KiB about themselves before the events.
+/// `true` if the first bytes of a file are those of an object, and end within a value: its later keys decide the
+/// format. Some programs write 26 KiB of metadata before the events.
 pub fn is_undecided(head: &[u8]) -> bool {
     let text = head.strip_prefix(b"\xef\xbb\xbf").unwrap_or(head);
     let mut cursor = Cursor::new(text.trim_ascii_start(), 0);
@@ -153,7 +153,7 @@ pub fn is_undecided(head: &[u8]) -> bool {
     }
 }
 
-/// Keys of an object, up to the first whose value is not complete, that one included.
+/// Keys of an object, up to and including the first one with an incomplete value.
 fn keys(object: &[u8]) -> impl Iterator<Item = &[u8]> {
     let mut cursor = Cursor::new(object, 0);
     let mut goes_on = cursor.expect(b'{').is_ok();
@@ -164,8 +164,8 @@ fn keys(object: &[u8]) -> impl Iterator<Item = &[u8]> {
     })
 }
 
-/// Arguments of the event that begins with the first byte: keys and texts of values in their order. What follows the
-/// event, or a missing end, does no harm.
+/// Arguments of the event that begins with the first byte: keys and texts of values in their order. Bytes after the
+/// event, or a missing end, are ignored.
 pub fn arguments(event: &[u8]) -> Vec<(String, String)> {
     let mut cursor = Cursor::new(event, 0);
     if cursor.expect(b'{').is_err() {

@@ -1,8 +1,7 @@
 //! `XSpace`, the profiler files of JAX, TensorFlow and `PyTorch`/XLA: planes of lines of events.
 //!
-//! Names are numbers whose texts follow the lines in the bytes, so each plane is gone through twice. Times are
-//! picoseconds from the start of a line; starts and ends are cut to nanoseconds, so that what is nested stays
-//! nested.
+//! Names are numbers whose texts follow the lines in the bytes, so each plane is read twice. Times are picoseconds from
+//! the start of a line; starts and ends are rounded down to nanoseconds, so that nested events stay nested.
 
 mod plane;
 
@@ -14,8 +13,8 @@ use plane::{Links, Plane};
 /// Begins above this are nanoseconds since 1970, below since the profiler was started.
 const UNIX_FROM_NANOS: i64 = 1_000_000_000_000_000_000;
 
-/// Reads a file. Messages that are no such messages are damage; of a file that ends too early the events before the
-/// end are read, whose names may be missing.
+/// Reads a file. Malformed messages are damage; of a truncated file, the events before the end are read, and their
+/// names may be missing.
 pub fn read(bytes: &[u8]) -> Trace {
     let mut reader = Reader {
         bytes,
@@ -112,7 +111,7 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// Number and available bytes of a field that says to be longer.
+/// Number and available bytes of a field that claims to be longer.
 fn cut_field(rest: &[u8]) -> Option<(u32, &[u8])> {
     let mut fields = Fields::of(rest);
     let key = fields.varint()?;
@@ -125,7 +124,7 @@ fn cut_field(rest: &[u8]) -> Option<(u32, &[u8])> {
 
 /// `true` if a field is only wrong because its end is missing.
 fn is_cut_off(rest: &[u8]) -> bool {
-    /// Longest number of the format.
+    /// Maximum length of a number of the format, in bytes.
     const MAX_VARINT: usize = 10;
     let mut fields = Fields::of(rest);
     let Some(key) = fields.varint() else {

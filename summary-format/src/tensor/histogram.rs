@@ -158,7 +158,7 @@ impl Places {
         }
         let len = block.len().min(BLOCK);
         let (chunks, rest) = self.place[..len].as_chunks::<TABLES>();
-        // A local borrow: through `self`, the address of the counts would be loaded again after each of them.
+        // A local borrow: through `self`, the address of the counts would be loaded again after each count.
         let tables = self.tables.as_mut_slice();
         if tables.len() == SMALL
             && let Some(tables) = tables.first_chunk_mut::<SMALL>()

@@ -151,7 +151,7 @@ impl BlockSums {
     }
 }
 
-/// Prefetches a cache line. The processor's own prefetcher stops at each page of 4 KiB.
+/// Prefetches a cache line. The hardware prefetcher stops at each page of 4 KiB.
 #[inline(always)]
 pub(super) fn prefetch(ahead: &[u8], at: usize) {
     #[cfg(not(target_arch = "x86_64"))]
@@ -251,7 +251,7 @@ fn sums_of<T: Real, const FINITE: bool>(
             max[lane] = larger(if is_kept { raw } else { T::NEG_INFINITY }, max[lane]);
         }
     }
-    // A separate loop: beside those of `T`, the wider lanes do not all stay in registers.
+    // A separate loop: together with those of `T`, the wider lanes do not all stay in registers.
     for x in chunks {
         for lane in 0..LANES {
             let raw = x[lane];
@@ -281,7 +281,7 @@ fn sums_of<T: Real, const FINITE: bool>(
         sum_abs: total(sum_abs),
         sum_squares: total(sum_squares),
     };
-    // The remainder has sums of its own: variable lanes would keep all of them out of registers.
+    // The remainder has separate sums: variable lanes would keep all of them out of registers.
     for &x in rest {
         block.add(x, FINITE);
     }

@@ -95,8 +95,8 @@ impl<'a> Select<'a> {
         Self { hash: true, ..self }
     }
 
-    /// Adds a histogram of a given range. A histogram of the tensor's own range needs a second pass:
-    /// [`Histogram::add`] with the minimum and maximum of the first.
+    /// Adds a histogram of a given range. For the range of the tensor, a second pass is needed: [`Histogram::add`] with
+    /// the minimum and maximum of the first.
     #[must_use]
     pub fn histogram(self, low: f64, high: f64, bins: usize) -> Self {
         Self {

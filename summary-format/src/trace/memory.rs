@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{NONE, TextId};
 
-/// Most frames of all stacks together: some hundred megabytes of memory.
+/// Maximum number of frames of all stacks together: a few hundred megabytes of memory.
 const MAX_FRAMES: usize = 1 << 22;
 
 /// An allocation or a release of memory.
@@ -50,7 +50,7 @@ pub struct HeldMemory {
 pub struct MemoryFailure {
     /// Time.
     pub time: i64,
-    /// Bytes that were asked for.
+    /// Requested bytes.
     pub bytes: u64,
     /// Bytes of the device that were not reserved.
     pub free: u64,
@@ -79,7 +79,7 @@ impl PartialEq for Stacks {
 }
 
 impl Stacks {
-    /// Number of the frame of this name that a frame calls, new if it was not there; `None` beyond 2²² frames.
+    /// Number of the frame of this name that a frame calls, added if missing; `None` beyond 2²² frames.
     pub fn child(&mut self, caller: u32, name: TextId) -> Option<u32> {
         if let Some(number) = self.numbers.get(&(caller, name)) {
             return Some(*number);
@@ -111,7 +111,7 @@ impl Stacks {
         self.names.is_empty()
     }
 
-    /// `true` if each frame comes after the one that called it, and has one of this number of names.
+    /// `true` if each frame comes after its caller, and its name is below this number of names.
     pub(super) fn is_sound(&self, names: usize) -> bool {
         let is_before = |(caller, number): (&u32, u32)| *caller == NONE || *caller < number;
         self.callers.len() == self.names.len()

@@ -1,4 +1,4 @@
-//! The test that every number in a trace points to something: traces that were stored may be damaged.
+//! Validation of the indices in a trace: stored traces may be damaged.
 
 use super::{NONE, SliceClass, Slices, Trace};
 
@@ -18,8 +18,7 @@ impl Slices {
 }
 
 impl Trace {
-    /// `true` if columns are equally long and every index is that of something that is there, as in every trace of a
-    /// reader.
+    /// `true` if columns are equally long and every index is valid, as in every trace of a reader.
     pub fn is_sound(&self) -> bool {
         let slices = &self.slices;
         let is_slice = |slice: u32| slice == NONE || (slice as usize) < slices.len();
@@ -27,7 +26,7 @@ impl Trace {
         let is_lane = |lane: &u16| usize::from(*lane) < self.lanes.len();
         let is_detail = |(detail, category): (&u32, &u16)| {
             let class = self.categories.get(usize::from(*category));
-            let details = match class.map(|own| own.class) {
+            let details = match class.map(|entry| entry.class) {
                 Some(SliceClass::Kernel | SliceClass::Memcpy | SliceClass::Memset) => {
                     self.device_work.len()
                 }
@@ -39,15 +38,16 @@ impl Trace {
             && u32::try_from(slices.len()).is_ok_and(|len| len < NONE)
             && slices.names.iter().all(|name| is_text(*name))
             && slices.lanes.iter().all(is_lane)
-            && (slices.categories.iter()).all(|own| usize::from(*own) < self.categories.len())
+            && (slices.categories.iter())
+                .all(|category| usize::from(*category) < self.categories.len())
             && slices.details.iter().zip(&slices.categories).all(is_detail)
             && (self.flows.iter())
                 .all(|flow| is_slice(flow.from) && is_slice(flow.to) && is_text(flow.category))
-            && (self.counters.iter()).all(|own| own.times.len() == own.values.len())
+            && (self.counters.iter()).all(|counter| counter.times.len() == counter.values.len())
             && (self.memory.iter()).all(|event| is_lane(&event.lane))
             && self.stacks.is_sound(self.texts.len())
             && (self.marks.iter()).all(|mark| is_text(mark.name) && is_lane(&mark.lane))
-            && (self.device_work.iter().filter_map(|own| own.group)).all(is_text)
+            && (self.device_work.iter().filter_map(|work| work.group)).all(is_text)
             && self.counts.unfinished.iter().all(|slice| is_slice(*slice))
     }
 }

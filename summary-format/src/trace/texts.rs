@@ -16,12 +16,12 @@ pub struct TextId(pub u32);
 #[serde(from = "Vec<Arc<str>>", into = "Vec<Arc<str>>")]
 pub struct Texts {
     texts: Vec<Arc<str>>,
-    // Names come from files of others: seeded against made-up collisions.
+    // Names come from untrusted files: seeded against crafted collisions.
     ids: HashMap<Arc<str>, TextId, foldhash::fast::RandomState>,
 }
 
 impl Texts {
-    /// Number of a text, new if it was not there.
+    /// Number of a text, added if missing.
     pub fn intern(&mut self, text: &str) -> TextId {
         if let Some(id) = self.ids.get(text) {
             return *id;
@@ -33,12 +33,12 @@ impl Texts {
         id
     }
 
-    /// Number of a text, if it is there.
+    /// Number of a text; `None` if it is missing.
     pub fn find(&self, text: &str) -> Option<TextId> {
         self.ids.get(text).copied()
     }
 
-    /// Text of a number; empty for one that is not there.
+    /// Text of a number; empty for an unknown number.
     pub fn get(&self, id: TextId) -> &str {
         self.texts.get(id.0 as usize).map_or("", |text| text)
     }

@@ -406,7 +406,7 @@ fn records_by_mindspore() {
     assert!(graphs.iter().all(|(_, body)| matches!(body, Body::Graph(graph) if graph.format == GraphFormat::MindsporeGraph)));
 }
 
-/// The same program wrote one of its tensors beside its summary.
+/// The same program wrote one of its tensors next to its summary.
 #[test]
 fn tensors_are_those_that_mindspore_exported() {
     let folder = "ms210-summary/minddata-npy";

@@ -50,7 +50,7 @@ fn a_pointer_of_git_lfs_is_named() {
         assert_eq!(damage.offset, 0);
         assert!(damage.reason.contains("git lfs pull"), "{}", damage.reason);
     }
-    // The same text elsewhere is damage as any other.
+    // The same text elsewhere is damage like any other.
     let seen = read(&[record(0), pointer.to_vec(), record(2)].concat());
     assert!(!seen.batch.damages[0].reason.contains("git lfs"));
 }

@@ -1,4 +1,4 @@
-//! Files written by released versions: they stay readable for ever, and this version still writes the newest of them.
+//! Files written by released versions: they stay readable forever, and this version still writes the newest form.
 
 use trainscope_format::encode::Moment;
 use trainscope_format::hparams::{HparamValue, SessionEnd, SessionStart, SessionStatus};

@@ -70,13 +70,14 @@ fn all() -> MindsporeFiles<'static> {
 /// Lane, name, begin and duration of the slices of a category.
 fn slices<'t>(trace: &'t Trace, category: &str) -> Vec<(&'t str, &'t str, i64, u64)> {
     let slices = (0..trace.slices.len()).map(|index| trace.slices.get(index).unwrap());
-    let own = slices.filter(|slice| trace.categories[usize::from(slice.category)].name == category);
+    let of_category =
+        slices.filter(|slice| trace.categories[usize::from(slice.category)].name == category);
     let row = |slice: Slice| {
         let lane = &trace.lanes[usize::from(slice.lane)];
         let name = trace.texts.get(slice.name);
         (&*lane.thread, name, slice.begin, slice.duration)
     };
-    own.map(row).collect()
+    of_category.map(row).collect()
 }
 
 #[test]
@@ -94,7 +95,7 @@ fn executions_steps_and_collectives_are_on_one_clock() {
             ("AI Core 19", conv, 20_100, 2_500),
         ]
     );
-    // Behind the last step, and as long in sum as the table says.
+    // After the last step; the sum is that of the table.
     let untimed = "AI Core without times";
     assert_eq!(
         core[3..],
@@ -158,14 +159,16 @@ fn executions_steps_and_collectives_are_on_one_clock() {
 fn operators_have_shapes_and_flops_and_collectives_bytes() {
     let (trace, _) = read(&all(), None);
     let details = |category: &str| {
-        let own = (0..trace.slices.len()).map(|index| trace.slices.get(index).unwrap());
-        let own =
-            own.filter(|slice| trace.categories[usize::from(slice.category)].name == category);
-        own.map(|slice| slice.detail as usize).collect::<Vec<_>>()
+        let slices = (0..trace.slices.len()).map(|index| trace.slices.get(index).unwrap());
+        let slices =
+            slices.filter(|slice| trace.categories[usize::from(slice.category)].name == category);
+        slices
+            .map(|slice| slice.detail as usize)
+            .collect::<Vec<_>>()
     };
     let shapes = |detail: usize| {
-        let own = &trace.shapes[detail];
-        (&*own.dims, &*own.types, own.flops)
+        let shape = &trace.shapes[detail];
+        (&*shape.dims, &*shape.types, shape.flops)
     };
     let core = details("AI Core");
     let conv = (
@@ -248,7 +251,7 @@ fn without_executions_forward_and_backward_are_the_work() {
     assert_eq!((trace.declared_steps.len(), trace.links.len()), (2, 2));
     assert!(trace.lanes.iter().all(|lane| lane.kind == LaneKind::Host));
     let classes: Vec<_> = (trace.categories.iter())
-        .map(|own| (&*own.name, own.class, own.count))
+        .map(|category| (&*category.name, category.class, category.count))
         .collect();
     assert_eq!(
         classes,
@@ -318,7 +321,7 @@ fn sums_alone_are_operators_without_moments() {
         let (trace, notes) = read(&files, None);
         holds(&trace);
         let core = slices(&trace, "AI Core");
-        let nanos: u64 = core.iter().map(|own| own.3).sum();
+        let nanos: u64 = core.iter().map(|slice| slice.3).sum();
         assert_eq!((core[0].1, core.len(), nanos), expected);
         assert_eq!(trace.counts.damaged, damaged, "{notes:?}");
     }

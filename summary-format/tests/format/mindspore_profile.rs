@@ -55,7 +55,7 @@ impl Folder {
     }
 }
 
-/// Columns have the same length, and indices lead somewhere.
+/// Columns have the same length, and indices are valid.
 pub(crate) fn holds(trace: &Trace) {
     let slices = &trace.slices;
     let len = slices.len();
@@ -133,7 +133,7 @@ fn executions_of_both_versions_are_read_to_the_nanosecond() {
         assert_eq!(figures(&trace), (count, names, total, first), "{folder}");
         assert_eq!(trace.head.format, TraceFormat::Mindspore);
         assert_eq!(trace.head.unix_offset_nanos, unix);
-        // The tables agree; in 2.10 the iterator has a clock of its own.
+        // The tables agree; in 2.10 the iterator has a different clock.
         assert_eq!(notes.len(), usize::from(unix.is_some()), "{notes:?}");
         assert_eq!((trace.counts.damaged, trace.counts.truncated), (0, false));
         assert_eq!(trace.counts.events, count as u64 + 12);
@@ -175,9 +175,9 @@ fn waits_for_batches_end_before_the_operators_of_their_step() {
         let tolerance = 2_000_000;
         for wait in waits {
             let end = wait.begin + wait.duration.cast_signed();
-            let overlaps = operators.iter().filter(|own| {
-                own.begin + own.duration.cast_signed() > wait.begin + tolerance
-                    && own.begin < end - tolerance
+            let overlaps = operators.iter().filter(|operator| {
+                operator.begin + operator.duration.cast_signed() > wait.begin + tolerance
+                    && operator.begin < end - tolerance
             });
             assert_eq!(overlaps.count(), 0, "{folder}: {wait:?}");
         }

@@ -331,7 +331,7 @@ fn kinds_and_flows_come_back_and_cost_nothing_if_there_are_none() {
     full.flows = vec![flow(i64::MIN, i64::MAX), flow(5, -5)];
     let bytes = bytes_of(&full);
     assert_eq!(Profile::read(&bytes), Ok(full));
-    // Everything new is behind everything old.
+    // New parts follow the old ones.
     assert!(bytes.starts_with(&bytes_of(&plain)));
 
     let text = |number, bytes: &[u8]| bytes_field(number, bytes);

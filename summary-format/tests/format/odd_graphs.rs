@@ -193,7 +193,7 @@ fn functional_models_of_keras_say_their_edges() {
 }
 
 /// A loss for each output, as a list in their order, a map by their names or a common one, followed by the optimizer;
-/// an output of a nested model comes from its own layer.
+/// an output of a nested model comes from the layer that computes it.
 #[test]
 fn compiled_models_of_keras_say_their_losses() {
     let dense = |name: &str| {
@@ -261,7 +261,7 @@ fn compiled_models_of_keras_say_their_losses() {
         assert!(attributes.contains(&("initial_learning_rate".into(), "0.25".into())));
         assert!(attributes.contains(&("momentum".into(), "0.5".into())));
     }
-    // A model that was not compiled has layers alone.
+    // A model that was not compiled only has layers.
     let graph = read(both, "null");
     assert_eq!(graph.nodes.len(), 5);
 }

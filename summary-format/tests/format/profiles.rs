@@ -204,13 +204,13 @@ fn devices_have_kernels_copies_and_steps() {
         field(field_number, &[number(1, id), field(2, &metadata)].concat())
     };
     let event = |id: u64, offset: u64, picos: u64, stats: &[u8]| {
-        let own = [
+        let fields = [
             number(1, id),
             number(2, offset),
             number(3, picos),
             stats.to_vec(),
         ];
-        field(4, &own.concat())
+        field(4, &fields.concat())
     };
     let line = |id: u64, name: &str, events: &[Vec<u8>]| {
         let head = [number(1, id), field(2, name.as_bytes()), number(3, 1_000)];

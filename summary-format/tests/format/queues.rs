@@ -36,10 +36,10 @@ fn read(bytes: &[u8]) {
     if let Ok(mut found) = Operators::read(bytes) {
         found.take_usage(&usage);
         assert!(found.operators.len() <= Operators::MOST.min(found.total));
-        for own in &found.operators {
+        for operator in &found.operators {
             let all = found.operators.len();
-            assert!(own.inputs.iter().all(|input| *input < all));
-            let fill = own.queue.as_ref().and_then(Queue::mean_fill);
+            assert!(operator.inputs.iter().all(|input| *input < all));
+            let fill = operator.queue.as_ref().and_then(Queue::mean_fill);
             assert!(fill.is_none_or(|fill| (0.0..=1.0).contains(&fill)));
         }
     }
@@ -55,9 +55,9 @@ fn queues_and_processors_have_a_sample_each() {
         let mut found = Operators::read(operators).unwrap();
         found.take_usage(&Usage::read(usage).unwrap());
         assert_eq!(found.processors, 2);
-        let queues = found.operators.iter().filter_map(|own| {
-            let queue = own.queue.as_ref()?;
-            Some((queue.sizes.len(), own.cpu_percent.len()))
+        let queues = found.operators.iter().filter_map(|operator| {
+            let queue = operator.queue.as_ref()?;
+            Some((queue.sizes.len(), operator.cpu_percent.len()))
         });
         let queues: Vec<_> = queues.collect();
         assert!(queues.len() >= 4);

@@ -155,7 +155,7 @@ proptest! {
         (exponents, hash, histogram, change) in any::<(bool, bool, bool, bool)>(),
     ) {
         let tolerance = Tolerance::default();
-        // The first part of it is unchanged.
+        // Its first part is unchanged.
         let same = before.len().min(bytes.len()) / 2;
         let mut before = before;
         before[..same].copy_from_slice(&bytes[..same]);
@@ -232,7 +232,7 @@ proptest! {
     ) {
         for dtype in DType::ALL {
             let all = numbers(dtype, &bytes);
-            // Limits at elements, and one ulp beside them.
+            // Limits at elements, and one ulp away from them.
             let limits: Vec<f64> = all.iter().copied().filter(|x| !x.is_nan()).chain([0.3]).collect();
             let beside = |at: prop::sample::Index, ulps: i8| match (*at.get(&limits), ulps) {
                 (x, -1) => x.next_down(),

@@ -164,7 +164,7 @@ fn flows_bind_to_the_slice_around_them_or_to_the_next() {
         {"ph":"X","name":"next","pid":1,"tid":2,"ts":20,"dur":5}"#,
     );
     assert_eq!(arrows(&trace), ["c outer next", "c inner before"]);
-    // That of category d, and the one outside of all slices.
+    // The flow of category d, and the one outside of all slices.
     assert_eq!(trace.counts.flows_without_end, 2);
 }
 
@@ -197,7 +197,7 @@ fn steps_of_flows_and_reused_identifiers_make_chains() {
         flow("f", 31),
     ];
     assert_eq!(arrows(&events(&twice.concat())), ["c a b", "c c d"]);
-    // One launch of two kernels, and the clock of the device is behind.
+    // One launch of two kernels; the clock of the device is late.
     let graph = [
         slices.to_owned(),
         flow("f", 1),
@@ -538,7 +538,7 @@ fn traces_are_recognised_by_their_first_bytes() {
         (false, ""),
         (false, "ph"),
     ] {
-        // A key counts when its colon is there.
+        // A key counts once its colon is there.
         let head = head.replace("\"ph\"\u{0}", "");
         let head = if head.ends_with("\"ph\"") {
             format!("{head}:")

@@ -1,4 +1,4 @@
-//! Files that are cut, and events that cannot be read: each costs itself alone.
+//! Truncated files and unreadable events: nothing else is lost.
 
 use std::fmt::Write;
 
@@ -134,7 +134,7 @@ fn events_before_a_missing_end_are_kept() {
         assert_eq!(trace.slices.places, all.slices.places[..kept]);
         assert_eq!(trace.counts.damaged, 0, "{len}");
         assert!(trace.counts.truncated);
-        // An event counts as soon as its last byte is there.
+        // An event counts as soon as its last byte has arrived.
         let ends = [1, 2, 3].map(|time| {
             let text = event(
                 ["one", "two", "three"][time - 1],

@@ -1,4 +1,4 @@
-//! Limits of a trace: what is within them is kept, everything else is counted, and memory has a bound.
+//! Limits of a trace: events within them are kept, all others are counted, and memory is bounded.
 
 use std::fmt::Write;
 
@@ -67,7 +67,7 @@ fn texts_beyond_256_mib_are_counted_with_their_events() {
     }
     reader.push(br#"{"ph":"X","name":"00000007","ts":1},{"ph":"X","name":"","ts":2}]"#);
     let trace = reader.finish();
-    // Those that are cut at 64 KiB take all of it, and the empty one takes nothing.
+    // Texts cut at 64 KiB use up the limit; the empty text takes nothing.
     assert_eq!(trace.counts.over_limit, 5);
     assert_eq!(trace.slices.len(), 4_097);
     assert_eq!(trace.counts.events, 4_102);

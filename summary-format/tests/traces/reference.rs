@@ -17,7 +17,7 @@ type End = (i64, u8, String, Option<usize>);
 /// Ends by category and identifier.
 type Ends = BTreeMap<(String, String), Vec<End>>;
 
-/// Everything that is compared.
+/// All compared results.
 #[derive(Debug, Default, PartialEq)]
 struct Reading {
     events: u64,
@@ -165,7 +165,7 @@ fn slowly(events: &[Value]) -> Reading {
     reading
 }
 
-/// Slices without an end last until the end of everything.
+/// Slices without an end last until the end of the trace.
 fn finish(
     reading: &mut Reading,
     open: BTreeMap<String, Vec<usize>>,
@@ -191,7 +191,7 @@ fn finish(
     }
 }
 
-/// Pairs the ends of flows, which are at most one begin and one end each here.
+/// Pairs the ends of flows, here at most one begin and one end each.
 fn pair(reading: &mut Reading, ends: &Ends) {
     let bind = |(time, kind, lane, before): &End| {
         let order = |slice: &usize| {
@@ -325,7 +325,7 @@ fn event() -> impl Strategy<Value = Value> {
         Just("kernel"),
         Just("x {[\""),
     ];
-    // Texts with braces, and with what looks like other arguments.
+    // Texts with braces, and with apparent other arguments.
     let note = prop_oneof![
         Just("}]\\\"{[,"),
         Just("\"Input Dims\": [3], \"correlation\": 4"),

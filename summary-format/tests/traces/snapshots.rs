@@ -1,4 +1,4 @@
-//! Memory snapshots: what `write.py` beside the fixtures meant, cut and made pickles.
+//! Memory snapshots: the content that `write.py` next to the fixtures describes, truncated and crafted pickles.
 
 use std::io;
 use std::path::Path;
@@ -42,7 +42,7 @@ fn each_protocol_says_the_same() {
     assert_eq!(peak(&first), PEAK);
     let last = first.memory.last().unwrap();
     assert_eq!((last.allocated, last.reserved), (ACTIVE, RESERVED));
-    // The first allocation is the first of all, so nothing was there before it.
+    // The first allocation is the first of all, so no memory was allocated before it.
     let begin = first.memory[0];
     assert_eq!((begin.bytes, begin.allocated), (48 << 20, 48 << 20));
     assert_eq!(begin.time, 1_790_000_000_000_500_000);
@@ -70,7 +70,7 @@ fn each_protocol_says_the_same() {
     assert!(
         engine
             .into_iter()
-            .any(|own| own[0] == "torch::autograd::Engine::evaluate_function")
+            .any(|frames| frames[0] == "torch::autograd::Engine::evaluate_function")
     );
     for protocol in [2, 3, 5] {
         let (other, _) = read(&bytes(&format!("protocol-{protocol}"))).unwrap();
@@ -93,8 +93,8 @@ fn levels_count_back_from_the_end() {
         levels.collect()
     };
     assert_eq!(levels(&ring.memory), levels(behind));
-    // Memory from before the history that is alive has its stack from the state.
-    let held: u64 = ring.memory_held.iter().map(|own| own.bytes).sum();
+    // Live memory from before the history has its stack from the state.
+    let held: u64 = ring.memory_held.iter().map(|block| block.bytes).sum();
     let alive: i64 = ring.memory.iter().map(|event| event.bytes).sum();
     let freed_unseen =
         ring.memory[0].allocated.cast_signed() - ring.memory[0].bytes - held.cast_signed();
@@ -102,7 +102,7 @@ fn levels_count_back_from_the_end() {
         held.cast_signed() + freed_unseen + alive,
         ACTIVE.cast_signed()
     );
-    assert!(ring.memory_held.iter().all(|own| own.stack != NONE));
+    assert!(ring.memory_held.iter().all(|block| block.stack != NONE));
 }
 
 #[test]
@@ -136,7 +136,7 @@ fn older_snapshots_have_no_times_and_other_names() {
 fn a_file_that_is_cut_gives_what_is_before_the_end() {
     let bytes = bytes("protocol-4");
     let mut most = 0;
-    // All places would take a minute.
+    // A test of all lengths would take a minute.
     for len in (0..bytes.len()).step_by(7) {
         let Ok((trace, _)) = read(&bytes[..len]) else {
             continue;
@@ -177,7 +177,7 @@ fn nothing_is_called() {
         // Another key at the end of the dict.
         let key = b"X\x01\x00\x00\x00c";
         bytes.splice(end..end, key.iter().chain(call).copied());
-        // The frame of the pickle is longer by that.
+        // The frame of the pickle grows by the same length.
         bytes[3..11].copy_from_slice(&[0; 8]);
         let (trace, notes) = read(&bytes).unwrap();
         assert_eq!(trace.memory.len(), 22);
@@ -197,7 +197,7 @@ fn made_pickles_are_errors_or_empty() {
         b".".to_vec(),
     ]
     .concat();
-    let own = b"\x80\x02]q\x00h\x00a.".to_vec();
+    let list_of_itself = b"\x80\x02]q\x00h\x00a.".to_vec();
     let dict_of_itself = b"\x80\x02}q\x00X\x08\x00\x00\x00segmentsh\x00s.".to_vec();
     // Lists of lists of the same list: 2^100 elements.
     let mut laughs = b"\x80\x02]q\x00".to_vec();
@@ -217,7 +217,7 @@ fn made_pickles_are_errors_or_empty() {
     laughs.push(b'.');
     for (bytes, wanted) in [
         (deep, "neither segments"),
-        (own, "neither segments"),
+        (list_of_itself, "neither segments"),
         (dict_of_itself, "neither segments"),
         (laughs, "neither segments"),
         (

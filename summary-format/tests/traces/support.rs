@@ -31,7 +31,7 @@ pub(crate) fn pieces<'a>(pieces: impl IntoIterator<Item = &'a [u8]>) -> Trace {
     reader.finish()
 }
 
-/// The trace of events that are a file by themselves.
+/// The trace of events that are a complete file.
 pub(crate) fn events(events: &str) -> Trace {
     whole(format!("[{events}]").as_bytes())
 }

@@ -327,7 +327,10 @@ mod tests {
         assert_eq!(changes.next().map(|queued| queued.is_read), Some(false));
         assert_eq!(changes.next().map(|queued| queued.is_read), Some(true));
         assert!(changes.is_sending && changes.next().is_none());
-        assert!(push(&mut changes), "after the last one sending begins anew");
+        assert!(
+            push(&mut changes),
+            "after the last one sending starts again"
+        );
     }
 
     #[test]

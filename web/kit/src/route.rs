@@ -187,6 +187,11 @@ pub fn debugger_href(run: &str, parameter: &str, value: &str) -> String {
     format!("{href}?{parameter}={}", url_state::encode(value))
 }
 
+/// The address of the debugger of `run` with the hits of a step.
+pub fn debugger_step_href(run: &str, step: i64) -> String {
+    debugger_href(run, "steps", &step.to_string())
+}
+
 /// The address of the graph of `run`, with a node or scope in view.
 pub fn graph_href(run: &str, node: Option<&str>) -> String {
     let href = run_href(run, RunPage::Graph);

@@ -1,6 +1,6 @@
 //! The pages in a headless browser: time until the first curve is drawn, and until an appended point is visible.
 //!
-//! Times are measured conservatively: the first curve by the page's own clock, from the start of the navigation to the
+//! Times are measured conservatively: the first curve by the clock of the page, from the start of the navigation to the
 //! end of the frame that paints the canvas; an appended point from before it is written until the driver has reported
 //! changed pixels.
 
@@ -36,7 +36,7 @@ const FRAME: Duration = Duration::from_millis(16);
 /// Number of points appended, one after the other.
 const APPENDED: i64 = 10;
 
-/// Script that runs in each page before its own scripts: helper functions of the bench.
+/// Script that runs in each page before the scripts of the page: helper functions of the bench.
 pub(super) const WATCH: &str = include_str!("watch.js");
 /// Runs after [`WATCH`] on a page, to wait for its first curve.
 const FOR_CURVE: &str = "bench.firstPaint(hasCurve).then((now) => (bench.firstCurveMs = now));";
@@ -165,8 +165,8 @@ impl Browser {
         })
     }
 
-    /// Registers a script to run at the start of each page, before the page's own, which the `WebDriver` protocol does
-    /// not support.
+    /// Registers a script to run at the start of each page, before the scripts of the page. The `WebDriver` protocol
+    /// does not support this.
     pub(super) async fn run_in_each_page(&self, script: &str) -> Result<()> {
         let source = format!("{{{script}}}");
         let command = "Page.addScriptToEvaluateOnNewDocument";
@@ -174,7 +174,7 @@ impl Browser {
         Ok(())
     }
 
-    /// A command of the browser's own protocol.
+    /// A command of the browser's native protocol.
     async fn command(&self, name: &str, parameters: &Value) -> Result<Value> {
         let session = self.client.session_id().await?;
         let session = session.context("the browser has no session")?;

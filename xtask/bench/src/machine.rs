@@ -29,7 +29,7 @@ impl Cores {
         match self {
             Self::All => Command::new(program),
             Self::One => {
-                // `taskset` replaces itself with the program, so that pid and signals are the program's own.
+                // `taskset` replaces itself with the program, so that pid and signals are those of the program.
                 let mut command = Command::new("taskset");
                 command.args(["--cpu-list", "0"]).arg(program);
                 command
@@ -154,7 +154,7 @@ pub(super) fn disk_bytes(folder: &Path) -> Result<u64> {
         sum += if entry.file_type()?.is_dir() {
             disk_bytes(&entry.path())?
         } else {
-            // `st_blocks` is in units of 512 bytes: sparse files count as what they occupy.
+            // `st_blocks` is in units of 512 bytes: sparse files count as the space that they occupy.
             entry.metadata()?.blocks() * 512
         };
     }

@@ -1,4 +1,4 @@
-//! Benchmarks of the packages, then of the whole program, beside a peer in the same run; `cargo xtask bench` calls it.
+//! Benchmarks of the packages, then of the whole program, next to a peer in the same run; `cargo xtask bench` calls it.
 //!
 //! The end-to-end figures are medians of rounds that alternate between the programs, each on files in the page cache,
 //! each after waiting for idle cores. They are printed as the table in `docs/src/performance.md`.

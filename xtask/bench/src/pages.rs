@@ -1,7 +1,7 @@
 //! Interaction latency and idle cost of the pages, measured in a headless browser.
 //!
-//! Keys and drags are those of the browser's protocol, which pages cannot distinguish from a user's. Times are the
-//! page's own, from the event to the next paint; the cost of a page is the processor time of its process.
+//! Keys and drags are those of the browser's protocol, which pages cannot distinguish from a user's. Times are by the
+//! clock of the page, from the event to the next paint; the cost of a page is the processor time of its process.
 
 use std::fs::{self, File};
 use std::path::Path;

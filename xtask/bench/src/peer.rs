@@ -121,7 +121,7 @@ impl TensorBoard {
         );
         let begun = Instant::now();
         loop {
-            // Requests are refused until the run is loaded, which is no failure here.
+            // Requests are refused until the run is loaded, which is not a failure here.
             let answer = ureq::get(&url)
                 .call()
                 .and_then(|mut answer| answer.body_mut().read_to_string());

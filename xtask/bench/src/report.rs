@@ -38,7 +38,7 @@ impl Samples {
         sorted.get(last * 95 / 100).copied()
     }
 
-    /// The least value that this share of the values does not exceed.
+    /// The smallest value that this share of the values does not exceed.
     pub(super) fn quantile(&self, share: f64) -> Option<f64> {
         let sorted = self.sorted();
         #[expect(

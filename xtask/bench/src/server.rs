@@ -36,8 +36,11 @@ impl Cache {
         let begun = Instant::now();
         while begun.elapsed() < DEADLINE {
             let entries = fs::read_dir(&folder).into_iter().flatten().flatten();
-            let (whole, others): (Vec<_>, Vec<_>) = (entries.map(|entry| entry.path()))
-                .partition(|path| path.extension().is_some_and(|own| own == "columns"));
+            let (whole, others): (Vec<_>, Vec<_>) =
+                (entries.map(|entry| entry.path())).partition(|path| {
+                    path.extension()
+                        .is_some_and(|extension| extension == "columns")
+                });
             if !whole.is_empty() && others.is_empty() {
                 return machine::disk_bytes(&folder);
             }
@@ -131,7 +134,7 @@ impl Server {
         let url = format!("{}/api/findings?run={run}&limit=1", self.address);
         let mut findings = Connection::get(&url)?;
         self.wait_for("what watchpoints find", || {
-            // Requests are refused until the run is known, which is no failure here.
+            // Requests are refused until the run is known, which is not a failure here.
             let Ok(answer) = findings.ask() else {
                 return Ok(None);
             };
@@ -166,7 +169,7 @@ impl Server {
         let url = format!("{}/api/scalars?run={run}&tag={tag}", self.address);
         let mut series = Connection::get(&url)?;
         self.wait_for("an answer", || {
-            // Requests are refused until the run is known, which is no failure here.
+            // Requests are refused until the run is known, which is not a failure here.
             let Ok(answer) = series.ask() else {
                 return Ok(None);
             };

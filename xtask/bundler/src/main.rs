@@ -1,8 +1,9 @@
-//! The program in parts: what every page needs, and the code of each page, which the browser fetches when it is opened.
+//! The program in parts: the code that every page needs, and the code of each page, which the browser fetches when the
+//! page is opened.
 //!
 //! Split points are functions with `#[wasm_split]` (`web/src/pages/chunks.rs`). The splitter reads the relocations that
-//! the linker leaves, and makes a part of what each set of pages has in common: a thousand of sixteen pages, most of them below
-//! 1 kB. They are joined into few files, for a request each would cost more than their bytes.
+//! the linker leaves, and makes a part of the code that each set of pages has in common: a thousand parts for sixteen
+//! pages, most below 1 kB. They are joined into few files, because a request for each would cost more than its bytes.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
@@ -18,10 +19,10 @@ use wasmparser::{Parser, Payload};
 
 /// Name of the script that loads the parts; `#[wasm_split]` imports from it.
 const LINK: &str = "__wasm_split.______________________.js";
-/// The page that is opened first: parts that it has in common with others are in a file of their own.
+/// The page that is opened first: parts that it has in common with others are in a separate file.
 const FIRST_PAGE: &str = "runs";
-/// Bytes of a part (before compression) that cost as much as one more request. With 30 kB a page needs at most eleven files
-/// of its code; with 60 kB eight, which are 2 % larger.
+/// Bytes of a part (before compression) that cost as much as one more request. With 30 kB a page needs at most eleven
+/// files of its code; with 60 kB eight, which are 2 % larger.
 const REQUEST_BYTES: usize = 30_000;
 
 /// Pages that need a part.
@@ -37,8 +38,8 @@ fn main() -> Result<()> {
 }
 
 /// Writes the program into `out`, which is emptied before: the code that connects it to the browser's interfaces, files
-/// of parts, and `packs.js`, which says where each part is and which files a page needs. Functions keep their names, which
-/// profilers show, with `is_named`.
+/// of parts, and `packs.js`, which says where each part is and which files a page needs. Functions keep their names,
+/// which profilers show, with `is_named`.
 fn split(program: &Path, out: &Path, is_named: bool) -> Result<()> {
     if out.exists() {
         fs::remove_dir_all(out)?;
@@ -139,7 +140,7 @@ const fn cost(pages: u32, len_bytes: usize) -> usize {
     pages.count_ones() as usize * (len_bytes + REQUEST_BYTES)
 }
 
-/// The two groups, by ascending index, that save most as one file; `None` if no two save anything.
+/// The two groups, by ascending index, that save the most as one file; `None` if no two save anything.
 fn best_pair(groups: &[Group]) -> Option<(usize, usize)> {
     let pairs = (0..groups.len()).flat_map(|second| (0..second).map(move |first| (first, second)));
     let saved = |&(first, second): &(usize, usize)| {
@@ -190,7 +191,10 @@ fn write_files(
             .entry(file)
             .or_default()
             .push((part.len(), bits(pages)));
-        files.entry(file).or_insert_with(|| head.clone()).extend(part);
+        files
+            .entry(file)
+            .or_insert_with(|| head.clone())
+            .extend(part);
         for page in pages {
             files_of.entry(page).or_default().insert(file);
         }
@@ -218,8 +222,8 @@ fn all_pages<'a>(bytes_of: &BTreeMap<&'a Pages, usize>) -> Vec<&'a str> {
     names.into_iter().collect()
 }
 
-/// Bytes of the beginning of a module with its types. The splitter gives every part the types of the whole program, which
-/// made up to two thirds of a file.
+/// Bytes of the beginning of a module with its types. The splitter gives every part the types of the whole program,
+/// which made up to two thirds of a file.
 fn head_len(module: &[u8]) -> Result<usize> {
     for payload in Parser::new(0).parse_all(module) {
         if let Payload::TypeSection(types) = payload? {
@@ -229,7 +233,7 @@ fn head_len(module: &[u8]) -> Result<usize> {
     bail!("a part has no types")
 }
 
-/// A module without what its readers do not need: names, and the linker's notes.
+/// A module without unneeded sections: names, and the linker's notes.
 fn plain(module: &[u8]) -> Result<Vec<u8>> {
     let mut plain = Module::new();
     for payload in Parser::new(0).parse_all(module) {
@@ -245,7 +249,7 @@ fn plain(module: &[u8]) -> Result<Vec<u8>> {
     Ok(plain.finish())
 }
 
-/// Writes the script that `#[wasm_split]` imports the loaders of pages from, in place of the splitter's: that one names
+/// Writes the script from which `#[wasm_split]` imports the loaders of pages, in place of the splitter's, which names
 /// each of a thousand parts twice.
 fn write_link(pages: &[&str], out: &Path) -> Result<()> {
     let mut text = String::from(

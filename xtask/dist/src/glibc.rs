@@ -1,4 +1,4 @@
-//! Versions of the C library that programs ask for.
+//! Versions of the C library that programs require.
 
 use std::path::Path;
 use std::process::Command;
@@ -13,7 +13,7 @@ use crate::archive;
 /// Major and minor number.
 pub(crate) type Version = (u32, u32);
 
-/// Fails if a program or a shared library asks for a newer C library than `oldest`.
+/// Fails if a program or a shared library requires a newer C library than `oldest`.
 pub(crate) fn check(file: &Path, oldest: Version) -> Result<()> {
     let listed = output_of(
         Command::new("readelf")

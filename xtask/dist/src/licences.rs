@@ -12,8 +12,8 @@ use crate::archive;
 /// First letters of the names of files that are part of a licence.
 const NAMES: [&str; 5] = ["licen", "copying", "notice", "unlicense", "copyright"];
 
-/// Names, licences and texts of all crates that the program is compiled from. Equal texts are there once, with the crates
-/// that they are from.
+/// Names, licences and texts of all crates that the program is compiled from. Equal texts appear once, with the crates
+/// that they come from.
 pub(crate) fn of_program(metadata: &Metadata) -> Result<String> {
     let resolve = metadata
         .resolve
@@ -35,7 +35,7 @@ pub(crate) fn of_program(metadata: &Metadata) -> Result<String> {
             (&node.id, compiled_in.map(|dep| &dep.pkg).collect())
         })
         .collect();
-    // The module of the wheel is compiled from its own dependencies, the page from others still.
+    // The module of the wheel and the page have further dependencies.
     let mut open: Vec<&PackageId> = metadata
         .workspace_packages()
         .iter()

@@ -18,11 +18,13 @@ use xtask::{console, python};
 
 use self::archive::Archive;
 
-/// The oldest C library that Linux programs of a release run on: that of RHEL 8 and its relatives, which many clusters have.
+/// The oldest C library that Linux programs of a release run on: that of RHEL 8 and its relatives, which many clusters
+/// have.
 const OLDEST_GLIBC: glibc::Version = (2, 28);
 /// Maximum size of a wheel in bytes.
 const MAX_WHEEL_BYTES: u64 = 16_000_000;
-/// Programs from the Python package index: a C compiler with the C libraries of all systems, and what hands it to cargo.
+/// Programs from the Python package index: a C compiler with the C libraries of all systems, and the tool that passes
+/// it to cargo.
 const CROSS_TOOLS: [&str; 4] = [
     "maturin>=1.16,<2",
     "cargo-zigbuild>=0.20,<1",
@@ -241,7 +243,7 @@ fn bill_of_materials(workspace: &Workspace, dist: &Path, version: &str) -> Resul
             "server/Cargo.toml",
         ])
         .args(["--override-filename", &name]))?;
-    // It writes a file beside the manifest of every package.
+    // It writes a file next to the manifest of every package.
     let written = output_of(Command::new("git").current_dir(&workspace.root).args([
         "ls-files",
         "--others",

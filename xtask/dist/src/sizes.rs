@@ -45,7 +45,7 @@ pub(super) fn write(root: &Path, bundle: &Path) -> Result<()> {
     Ok(())
 }
 
-/// Fails if a page of the bundle has another size than the document says.
+/// Fails if the size of a page of the bundle differs from that in the document.
 pub(super) fn check(root: &Path, bundle: &Path) -> Result<()> {
     let text = fs::read_to_string(root.join(DOCUMENT))?;
     compare(parts(&text)?.1, &sizes(bundle)?)

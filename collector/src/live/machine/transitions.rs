@@ -12,7 +12,7 @@ use super::{
 
 /// Number of gates without an answer, one after the other, after which a rank disarms itself.
 pub(crate) const MAX_MISSED: u32 = 3;
-/// Delay that the doubling ends at.
+/// Maximum delay of the doubling.
 const LONGEST_DELAY: Duration = Duration::from_secs(8);
 /// Relative variation of a delay, so that many ranks do not come back at once.
 const JITTER: f64 = 0.2;
@@ -20,7 +20,7 @@ const JITTER: f64 = 0.2;
 const PATIENT_FOR: Duration = Duration::from_hours(1);
 /// Delay of rare attempts.
 const RARE_DELAY: Duration = Duration::from_mins(1);
-/// Delay behind a proxy that knows no `WebSocket`s.
+/// Delay with a proxy that does not support `WebSocket`s.
 const PROXY_DELAY: Duration = Duration::from_mins(5);
 
 impl Machine {
@@ -196,7 +196,7 @@ impl Machine {
         vec![Action::Ask, Action::Start(Timer::Gate, self.limits.gate)]
     }
 
-    /// Waits at the first gate, connected or not. All ranks of a launch do so, each by itself.
+    /// Waits at the first gate, connected or not. All ranks of a launch do so, independently.
     fn wait_at_start(&mut self, at: Gate, wait: Duration) -> Vec<Action> {
         let reason = HoldReason::Start;
         let hold = Hold {
@@ -244,7 +244,7 @@ impl Machine {
 
     /// The gate that waits for a decision, if it is this one; otherwise the decision is counted.
     fn asked(&mut self, at: &Gate) -> bool {
-        let is_this = matches!(&self.phase, Phase::Asking(own) if own == at);
+        let is_this = matches!(&self.phase, Phase::Asking(gate) if gate == at);
         if !is_this {
             self.ignored += 1;
         }

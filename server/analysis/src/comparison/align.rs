@@ -19,19 +19,23 @@ pub fn common_steps(a: &[i64], b: &[i64]) -> Vec<(i64, i64)> {
 /// Points at the same position: each point of `a` with the last one of `b` that is not later. Both lists are steps with
 /// positions, ascending.
 ///
-/// A point of `b` is compared once, with the nearest point of `a`; points of `a` that are later than the last one of `b`
-/// by more than its distance to the one before have no partner.
+/// A point of `b` is compared once, with the nearest point of `a`. Points of `a` have no partner if they are later than
+/// the last one of `b` by more than the distance of its last two.
 pub fn by_position(a: &[(i64, f64)], b: &[(i64, f64)]) -> Vec<(i64, i64)> {
     let Some(&(_, last)) = b.last() else {
         return Vec::new();
     };
     let before = b.len().checked_sub(2).and_then(|at| b.get(at));
     let end = last + before.map_or(0.0, |before| last - before.1);
-    let is_not_later = |other: f64, own: f64| other <= own + EQUAL * own.abs().max(other.abs());
+    let is_not_later =
+        |other: f64, position: f64| other <= position + EQUAL * position.abs().max(other.abs());
     let mut pairs: Vec<(i64, i64)> = Vec::new();
     let mut next = 0;
     for &(step, position) in a {
-        while b.get(next).is_some_and(|own| is_not_later(own.1, position)) {
+        while b
+            .get(next)
+            .is_some_and(|point| is_not_later(point.1, position))
+        {
             next += 1;
         }
         let Some(&(other, _)) = next.checked_sub(1).and_then(|at| b.get(at)) else {

@@ -1,7 +1,6 @@
 //! Differences of one tensor or scalar over steps: those that any tolerance needs.
 //!
-//! Only differences that are worse than all before them are kept: the first one beyond a tolerance is among them,
-//! whatever the tolerance is.
+//! Only differences that are worse than all before them are kept: the first one beyond any tolerance is among them.
 
 use super::measure::{exceeds, is_worse};
 
@@ -25,11 +24,11 @@ pub struct Stair {
 pub struct Course {
     /// In the order of steps, each worse than the one before.
     pub stairs: Vec<Stair>,
-    /// Number of points before each of them.
+    /// Number of points before each stair.
     before: Vec<u64>,
     /// Number of compared steps.
     pub compared: u64,
-    /// True if something differs, were it a bit.
+    /// True if anything differs, even by a bit.
     pub differs: bool,
     /// True if the shapes differ at some step.
     pub has_other_shape: bool,
@@ -97,9 +96,9 @@ mod tests {
         let course: Course = differences.into_iter().collect();
         for tolerance in [0.0, 0.01, 0.1, 0.15, 0.3, 1.0] {
             let mut all = (0..).zip(differences);
-            let first = all.find(|(_, own)| exceeds(*own, tolerance));
+            let first = all.find(|(_, difference)| exceeds(*difference, tolerance));
             let found = course.parting(tolerance).map(|stair| stair.step);
-            assert_eq!(found, first.map(|own| own.0), "{tolerance}");
+            assert_eq!(found, first.map(|point| point.0), "{tolerance}");
         }
         assert_eq!(course.largest_within(0.2).map(|stair| stair.step), Some(1));
         assert_eq!(course.compared, 7);

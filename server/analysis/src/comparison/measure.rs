@@ -101,14 +101,14 @@ pub struct ElementDifference {
 }
 
 impl ElementDifference {
-    /// Adds the elements of two blocks, little-endian, as many as the shorter one has.
+    /// Adds the elements of two blocks, little-endian, up to the length of the shorter one.
     pub fn add(&mut self, (dtype_a, a): (DType, &[u8]), (dtype_b, b): (DType, &[u8])) {
         if dtype_a == dtype_b {
             if a == b {
                 // The norms matter if other blocks differ.
-                let own = square(&Select::new().read(dtype_a, a).stats);
-                self.a += own;
-                self.b += own;
+                let squares = square(&Select::new().read(dtype_a, a).stats);
+                self.a += squares;
+                self.b += squares;
                 return;
             }
             let x = Select::new().read(dtype_a, a).stats;
@@ -191,9 +191,9 @@ mod tests {
     }
 
     fn elements(a: &[f32], b: &[f32]) -> ElementDifference {
-        let mut own = ElementDifference::default();
-        own.add((DType::F32, &bytes(a)), (DType::F32, &bytes(b)));
-        own
+        let mut difference = ElementDifference::default();
+        difference.add((DType::F32, &bytes(a)), (DType::F32, &bytes(b)));
+        difference
     }
 
     #[test]
@@ -229,13 +229,13 @@ mod tests {
 
     #[test]
     fn types_may_differ() {
-        let mut own = ElementDifference::default();
+        let mut difference = ElementDifference::default();
         let b: Vec<u8> = [3.0_f64, 4.0]
             .iter()
             .flat_map(|x| x.to_le_bytes())
             .collect();
-        own.add((DType::F32, &bytes(&[3.0, 4.0])), (DType::F64, &b));
-        assert!(own.value().abs() < 1e-300 && !own.is_same());
+        difference.add((DType::F32, &bytes(&[3.0, 4.0])), (DType::F64, &b));
+        assert!(difference.value().abs() < 1e-300 && !difference.is_same());
     }
 
     #[test]

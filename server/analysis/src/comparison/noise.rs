@@ -1,16 +1,16 @@
 //! The first difference beyond the noise between two runs that differ from the start, by their seed or their settings.
 //!
-//! Differences are compared by their odds d / (1 − d): a tensor that is ten times the other one differs by 0.9, one that
-//! is a hundred times it by 0.99.
+//! Differences are compared by their odds d / (1 − d): a tensor that is ten times the other one differs by 0.9, one
+//! that is a hundred times it by 0.99.
 
 use super::course::{Course, Stair};
 use super::measure::is_worse;
 
-/// Compared points that show the noise, and between a difference and the noise that it is compared with: a difference
-/// that grows over several steps is not hidden by its beginning.
+/// Number of compared points that show the noise, and distance in points between a difference and that noise: the
+/// beginning of a growing difference does not hide it.
 const POINTS: u64 = 8;
-/// Odds of a difference beyond the noise, in those of the noise. Pairs of seeds and of precisions stay below 3 in the
-/// sample runs; a spike of the learning rate and an overflow exceed 7.
+/// Minimum odds of a difference beyond the noise, relative to those of the noise. Pairs of seeds and of precisions stay
+/// below 3 in the sample runs; a spike of the learning rate and an overflow exceed 7.
 const BEYOND: f64 = 4.0;
 /// Minimum odds of the steps before that difference that belong to it.
 const BEGINS: f64 = 2.0;
@@ -18,14 +18,13 @@ const BEGINS: f64 = 2.0;
 /// A difference beyond the noise.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Onset {
-    /// The difference with which it begins.
+    /// First difference that belongs to it.
     pub stair: Stair,
     /// Worst difference of the same tensor or scalar before.
     pub noise: f64,
 }
 
-/// The noise of several courses: the median of the worst differences of each among its first points. `None` if each is
-/// too short.
+/// The noise of several courses: the median of the worst early difference of each. `None` if all are too short.
 pub fn level<'a>(courses: impl Iterator<Item = &'a Course>) -> Option<f64> {
     let mut worst: Vec<f64> = courses.filter_map(Course::early_noise).collect();
     worst.sort_by(f64::total_cmp);
@@ -50,7 +49,7 @@ impl Course {
 
     /// Worst difference before a point, if there are points before it.
     fn before(&self, point: u64) -> Option<f64> {
-        let first = self.points().take_while(|(own, _)| *own < point);
+        let first = self.points().take_while(|(at, _)| *at < point);
         let worst = first.last().map_or(0.0, |(_, stair)| stair.difference);
         (point > 0).then_some(worst)
     }
@@ -68,9 +67,11 @@ impl Course {
             if !is_worse(odds(stair.difference), BEYOND * limit) {
                 continue;
             }
-            let mut since = self.points().filter(|(own, _)| *own > point - POINTS);
-            let begins = |own: &Stair| is_worse(odds(own.difference), BEGINS * limit);
-            let first = since.find(|(_, own)| begins(own)).map(|own| own.1);
+            let mut since = self.points().filter(|(at, _)| *at > point - POINTS);
+            let begins = |candidate: &Stair| is_worse(odds(candidate.difference), BEGINS * limit);
+            let first = since
+                .find(|(_, candidate)| begins(candidate))
+                .map(|found| found.1);
             let stair = *first.unwrap_or(stair);
             return Some(Onset { stair, noise });
         }
@@ -101,7 +102,7 @@ mod tests {
 
     fn beyond(differences: impl IntoIterator<Item = f64>) -> Option<i64> {
         let course = course(differences);
-        course.beyond(0.0).map(|own| own.stair.step)
+        course.beyond(0.0).map(|onset| onset.stair.step)
     }
 
     #[test]
@@ -133,7 +134,7 @@ mod tests {
         assert_eq!(beyond(nan), Some(40));
         // Equal until then.
         assert_eq!(beyond([0.0; 40].into_iter().chain([0.9; 9])), Some(40));
-        // NaN from the first points on is no noise to learn from.
+        // NaN at the first points is not a noise level.
         assert_eq!(beyond([f64::NAN; 40]), None);
     }
 

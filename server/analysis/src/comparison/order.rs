@@ -14,8 +14,8 @@ pub fn flow(graph: &Graph) -> Vec<i64> {
     let mut waiting = vec![0_usize; count];
     for (at, node) in graph.nodes.iter().enumerate() {
         for input in node.inputs.iter().filter_map(|edge| edge.node) {
-            if let Some(own) = users.get_mut(input as usize) {
-                own.push(at);
+            if let Some(readers) = users.get_mut(input as usize) {
+                readers.push(at);
                 waiting[at] += 1;
             }
         }
@@ -45,7 +45,7 @@ pub struct Position {
 }
 
 impl Position {
-    /// Position of a tensor at a place in the flow of data, from the first layer on.
+    /// Position of a tensor at a place in the flow of data, counted from the first layer.
     pub fn of_tensor(role: Role, place: i64) -> Self {
         let (phase, place) = match role {
             Role::Weight | Role::FrozenWeight => (0, place),

@@ -8,7 +8,7 @@ use crate::text::Sentence;
 /// Significant digits of a difference.
 const DIGITS: usize = 2;
 
-/// Facts about two runs that the sentence is made from. Names are as they are displayed.
+/// Facts about two runs for the sentence. Names are those on display.
 #[derive(Clone, Debug, Default)]
 pub struct Facts {
     /// Names of both runs.
@@ -17,7 +17,7 @@ pub struct Facts {
     pub tolerance: f64,
     /// First difference beyond the tolerance.
     pub first: Option<First>,
-    /// Later differences of runs that differ from their first common step on.
+    /// Later differences of runs that already differ at their first common step.
     pub later: Later,
     /// First value of a scalar that is not finite in one run only: which run, value, step, name.
     pub not_finite: Option<(usize, f64, i64, String)>,
@@ -39,7 +39,7 @@ pub struct Facts {
     pub scalars: u64,
     /// Number of steps in both runs.
     pub common_steps: u64,
-    /// First and last of them.
+    /// First and last common step.
     pub steps: Option<(i64, i64)>,
     /// Number of tensors and tags of each run alone, with an example.
     pub only: [(u64, Option<String>); 2],
@@ -47,7 +47,7 @@ pub struct Facts {
     pub is_growing: bool,
     /// Last step up to which tensors were read, while reading is not finished.
     pub read_until: Option<Option<i64>>,
-    /// Number of settings that differ, and of all.
+    /// Number of settings that differ, and of all settings.
     pub settings: (u64, u64),
 }
 
@@ -59,7 +59,7 @@ pub enum Later {
     Unknown,
     /// No later difference exceeds the noise.
     Noise,
-    /// The first one that does.
+    /// The first one beyond the noise.
     Beyond(First),
 }
 
@@ -68,7 +68,7 @@ pub enum Later {
 pub struct First {
     /// Step of the base.
     pub step: i64,
-    /// Name.
+    /// Name of the tensor or scalar.
     pub name: String,
     /// Role of a tensor; `None` for a scalar.
     pub role: Option<Role>,
@@ -151,7 +151,7 @@ impl Facts {
         first.is_some() && first == self.steps.map(|steps| steps.0)
     }
 
-    /// The sentence about runs that differ from the start: what comes after that matters.
+    /// The sentence about runs that differ from the start: their later differences matter.
     fn beyond_noise(&self) -> Sentence {
         let beyond = self.beyond().map(|beyond| {
             let (step, (name, name_zh)) = (integer(beyond.step), subject(beyond));
@@ -180,7 +180,7 @@ impl Facts {
         )
     }
 
-    /// True if there are tensors in both runs, all of them were read, and only scalars differ.
+    /// True if there are tensors in both runs, all were read, and only scalars differ.
     pub fn is_in_scalars_only(&self) -> bool {
         let is_parted = self.first.is_some() && !self.tensors_part;
         is_parted && self.tensors > 0 && self.read_until.is_none()

@@ -11,7 +11,7 @@ pub struct Stretch {
     pub steps: u64,
 }
 
-/// At most `most` stretches of ascending steps. The step `alone` has a stretch of its own.
+/// At most `most` stretches of ascending steps. The step `alone` has a separate stretch.
 pub fn stretches(steps: &[i64], most: usize, alone: Option<i64>) -> Vec<Stretch> {
     let part = |steps: &[i64], most: usize| -> Vec<Stretch> {
         let len = steps.len().div_ceil(most.max(1)).max(1);
@@ -26,12 +26,12 @@ pub fn stretches(steps: &[i64], most: usize, alone: Option<i64>) -> Vec<Stretch>
         return part(steps, most);
     };
     let (before, rest) = steps.split_at(at);
-    let (own, after) = rest.split_at(1);
+    let (single, after) = rest.split_at(1);
     // Both sides get a share of the columns by their length, and at least one if they have steps.
     let room = most.saturating_sub(3);
     let share = room * before.len() / steps.len();
     let mut all = part(before, share + 1);
-    all.extend(stretch(own));
+    all.extend(stretch(single));
     all.extend(part(after, room - share + 1));
     all
 }
@@ -56,13 +56,14 @@ mod tests {
                 let all = stretches(&steps, 200, alone);
                 assert!(all.len() <= 200, "{count} {alone:?}: {}", all.len());
                 assert_eq!(
-                    all.iter().map(|own| own.steps).sum::<u64>(),
+                    all.iter().map(|stretch| stretch.steps).sum::<u64>(),
                     steps.len() as u64
                 );
                 assert!(all.windows(2).all(|two| two[0].last < two[1].first));
                 let is_step = alone.filter(|step| steps.contains(step));
                 assert!(is_step.is_none_or(|step| {
-                    all.iter().any(|own| (own.first, own.last) == (step, step))
+                    all.iter()
+                        .any(|stretch| (stretch.first, stretch.last) == (step, step))
                 }));
             }
         }

@@ -6,7 +6,7 @@ use trainscope_format::Graph;
 
 use crate::graph::diff::{Difference, diff};
 
-/// Most cells of a strip.
+/// Maximum number of cells of a strip.
 pub const MAX_CELLS: usize = 52;
 
 /// Consecutive nodes of both graphs.
@@ -25,7 +25,7 @@ pub struct Cell {
 /// Two graphs side by side.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Strip {
-    /// At most [`MAX_CELLS`] cells of as many nodes each.
+    /// At most [`MAX_CELLS`] cells of equal size; the last one may be smaller.
     pub cells: Vec<Cell>,
     /// Number of nodes of both graphs in a cell.
     pub nodes_in_cell: u64,
@@ -76,20 +76,20 @@ fn merged(base: &Graph, other: &Graph, found: &Difference) -> Vec<Row> {
     let mut of_base = vec![Row::Same; base.nodes.len()];
     let mut of_other: Vec<Option<usize>> = vec![None; other.nodes.len()];
     let mut set = |at: usize, row: Row| {
-        if let Some(own) = of_base.get_mut(at) {
-            *own = row;
+        if let Some(slot) = of_base.get_mut(at) {
+            *slot = row;
         }
     };
     found.removed.iter().for_each(|at| set(*at, Row::Base));
     for change in &found.changed {
         set(change.before, Row::Changed);
-        if let Some(own) = of_other.get_mut(change.after) {
-            *own = Some(change.before);
+        if let Some(slot) = of_other.get_mut(change.after) {
+            *slot = Some(change.before);
         }
     }
     for (before, after) in &found.renamed {
-        if let Some(own) = of_other.get_mut(*after) {
-            *own = Some(*before);
+        if let Some(slot) = of_other.get_mut(*after) {
+            *slot = Some(*before);
         }
     }
     let names: BTreeMap<&str, usize> = base
@@ -126,7 +126,7 @@ fn types(graph: &Graph, nodes: &[usize]) -> Vec<(String, u64)> {
         .into_iter()
         .map(|(name, count)| (name.to_owned(), count))
         .collect();
-    all.sort_by_key(|own| std::cmp::Reverse(own.1));
+    all.sort_by_key(|entry| std::cmp::Reverse(entry.1));
     all
 }
 
@@ -167,7 +167,11 @@ mod tests {
         let nodes: Vec<(&str, &str)> = many.iter().map(|name| (&**name, "Add")).collect();
         let strip = strip(&graph(&nodes), &graph(&nodes[..900]));
         assert!(strip.cells.len() <= MAX_CELLS);
-        let total: u64 = strip.cells.iter().map(|own| own.same + own.only_base).sum();
+        let total: u64 = strip
+            .cells
+            .iter()
+            .map(|cell| cell.same + cell.only_base)
+            .sum();
         assert_eq!(total, 1_000);
     }
 }

@@ -17,7 +17,6 @@ pub(super) struct GraphResults {
     pub(super) normalises_batches: bool,
 }
 
-/// Results without a graph.
 pub(super) fn without_graph() -> Opinion {
     Opinion::unknown(
         "no graph was recorded; the structure of the model is not checked",
@@ -93,8 +92,8 @@ fn useless_bias(view: &View<'_>) -> Opinion {
     )
 }
 
-/// Two layers without an activation between: the product of two matrices is a matrix, so both together are no more
-/// than one. Edges count, not the order of layers.
+/// Two layers without an activation between them: the product of two matrices is a matrix, and they are equivalent to
+/// one layer. Edges count, not the order of layers.
 fn linear_layers(view: &View<'_>) -> Opinion {
     let mut found = Vec::new();
     let mut layers = 0_usize;
@@ -149,7 +148,7 @@ fn linear_layers(view: &View<'_>) -> Opinion {
     )
 }
 
-/// True for a linear layer with weights of its own, not the product of two results.
+/// True for a linear layer with weights, not for the product of two results.
 fn is_layer(view: &View<'_>, at: usize) -> bool {
     let node = &view.nodes[at];
     view.does[at] == OperationClass::Linear
@@ -188,7 +187,6 @@ fn adds_bias(view: &View<'_>, at: usize) -> bool {
     }
 }
 
-/// Parameters without users.
 fn unused_parameters(view: &View<'_>) -> Opinion {
     let is_traced = view
         .nodes
@@ -242,8 +240,8 @@ fn unused_parameters(view: &View<'_>) -> Opinion {
 
 /// True for a parameter of a layer, by its name and type: inputs, counters and the state of an optimizer are not.
 fn is_trained(node: &Node) -> bool {
-    let is_number = node.outputs.first().is_none_or(|own| {
-        own.dtype.is_empty() || own.dtype.starts_with('f') || own.dtype.starts_with("bf")
+    let is_number = node.outputs.first().is_none_or(|output| {
+        output.dtype.is_empty() || output.dtype.starts_with('f') || output.dtype.starts_with("bf")
     });
     let leaf = node.name.rsplit(['.', '/']).next().unwrap_or_default();
     let is_of_layer = leaf != node.name

@@ -13,7 +13,7 @@ pub(super) enum OperationClass {
     Orders,
     /// Probabilities that sum to 1.
     Softmax,
-    /// Logarithms of them.
+    /// Logarithms of such probabilities.
     LogSoftmax,
     /// Independent probabilities.
     Sigmoid,
@@ -27,17 +27,12 @@ pub(super) enum OperationClass {
     OtherActivation,
     /// Matrix product or convolution: a layer without activation.
     Linear,
-    /// Adds a bias.
     BiasAdd,
-    /// Adds anything.
     Add,
     /// Normalises over the batch, or over each sample of a channel: a constant per channel cancels.
     Normalises,
-    /// Difference.
     Subtracts,
-    /// A loss.
     Loss(Loss),
-    /// Any other operation.
     Other,
 }
 
@@ -243,9 +238,8 @@ pub(super) fn plain(name: &str) -> String {
         .collect()
 }
 
-/// Value of an attribute.
 pub(super) fn attribute<'a>(node: &'a Node, name: &str) -> Option<&'a str> {
-    let found = node.attributes.iter().find(|(own, _)| own == name);
+    let found = node.attributes.iter().find(|(key, _)| key == name);
     found.map(|(_, value)| value.as_str())
 }
 

@@ -8,7 +8,6 @@ use super::{Opinion, Rule, State};
 /// Maximum number of operations of a pipeline to examine.
 const MAX_NODES: usize = 10_000;
 
-/// Properties of a pipeline.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Pipeline {
     operations: usize,
@@ -21,7 +20,7 @@ pub(super) struct Pipeline {
 }
 
 fn text<'a>(parameters: &'a [(String, LineageValue)], name: &str) -> Option<&'a str> {
-    let found = parameters.iter().find(|(own, _)| own == name);
+    let found = parameters.iter().find(|(key, _)| key == name);
     match found {
         Some((_, LineageValue::Text(text))) => Some(text),
         _ => None,

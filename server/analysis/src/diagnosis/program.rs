@@ -1,8 +1,7 @@
-//! Rules over facts of the program: what its loss, optimizers, gradients, batches and modes were, as its collector has
-//! seen them.
+//! Rules about facts of the program: its loss, optimizers, gradients, batches and modes, as seen by the collector.
 //!
-//! Every number of a fact is optional: a rule without it does not judge. The names of kinds, numbers and texts are those
-//! of FORMAT.md.
+//! Every number of a fact is optional: a rule without it does not judge. The names of kinds, numbers and texts are
+//! those of FORMAT.md.
 
 mod data;
 mod gradients;
@@ -21,7 +20,7 @@ use super::{Opinion, Rule, State};
 
 /// Maximum number of facts with different kinds or subjects, of all ranks. A program has some dozens.
 const MAX_FACTS: usize = 4096;
-/// Maximum size of all texts together in bytes: some hundred times what a program writes.
+/// Maximum size of all texts together in bytes: some hundred times the texts of a program.
 const MAX_BYTES: usize = 32 << 20;
 /// Maximum number of characters of a text in a sentence. Chosen.
 const MAX_CHARACTERS: usize = 240;
@@ -70,7 +69,10 @@ impl Facts {
                 }
                 _ if step < seen.first.0 => (Some(len_of(&seen.first.1)), true),
                 Some((newest, _)) if step < *newest => (None, false),
-                last => (Some(last.as_ref().map_or(0, |own| len_of(&own.1))), false),
+                last => (
+                    Some(last.as_ref().map_or(0, |previous| len_of(&previous.1))),
+                    false,
+                ),
             };
             let Some(older) = older else { return };
             let total = (self.len_bytes + len_bytes).saturating_sub(older);
@@ -114,7 +116,7 @@ impl Facts {
         })
     }
 
-    /// Results of all rules: their faults and notes, or one that says that nothing is wrong, or that it is unknown.
+    /// Results of all rules: their faults and notes, or else one result: nothing is wrong, or unknown.
     pub(super) fn judge(&self) -> Vec<(Rule, Opinion)> {
         let mut all = Vec::new();
         if self.seen.is_empty() {
@@ -130,18 +132,18 @@ impl Facts {
     }
 }
 
-/// Of each rule the faults and notes, one for each subject, whatever the number of ranks that have it; without any the
-/// first of the others.
+/// Keeps the faults and notes of each rule, one for each subject regardless of the number of ranks. A rule without them
+/// keeps its first result.
 fn settled(all: Vec<(Rule, Opinion)>) -> Vec<(Rule, Opinion)> {
     let mut kept: Vec<(Rule, Opinion)> = Vec::new();
     for (rule, opinion) in all {
-        let mut known = kept.iter_mut().filter(|(own, _)| *own == rule);
-        let same = known.find(|(_, own)| {
-            let is_found = own.state > State::Fine && opinion.state > State::Fine;
-            !is_found || own.object == opinion.object
+        let mut known = kept.iter_mut().filter(|(judged, _)| *judged == rule);
+        let same = known.find(|(_, earlier)| {
+            let is_found = earlier.state > State::Fine && opinion.state > State::Fine;
+            !is_found || earlier.object == opinion.object
         });
         match same {
-            Some((_, own)) if own.state < opinion.state => *own = opinion,
+            Some((_, earlier)) if earlier.state < opinion.state => *earlier = opinion,
             Some(_) => {}
             None => kept.push((rule, opinion)),
         }
@@ -156,8 +158,8 @@ fn len_of(fact: &ProgramFact) -> usize {
         .map(|(name, text)| name.len() + text.len());
     let numbers = fact.numbers.iter().map(|(name, _)| name.len() + 8);
     let source = fact.source.as_ref();
-    let source = source.map_or(0, |own| {
-        own.file.len() + own.excerpt.len() + own.function.len()
+    let source = source.map_or(0, |line| {
+        line.file.len() + line.excerpt.len() + line.function.len()
     });
     texts.sum::<usize>() + numbers.sum::<usize>() + source + fact.kind.len() + fact.subject.len()
 }
@@ -168,7 +170,7 @@ impl<'a> Fact<'a> {
         self.seen
             .last
             .as_ref()
-            .map_or(&self.seen.first.1, |own| &own.1)
+            .map_or(&self.seen.first.1, |newest| &newest.1)
     }
 
     /// A finite number of the newest fact.
@@ -182,7 +184,7 @@ impl<'a> Fact<'a> {
         first.filter(|value| value.is_finite())
     }
 
-    /// True for a number that is there and not 0.
+    /// True if the number is recorded and not 0.
     fn is(&self, name: &str) -> bool {
         self.number(name).is_some_and(|value| value != 0.0)
     }
@@ -207,15 +209,16 @@ impl<'a> Fact<'a> {
     }
 
     fn source(&self) -> Option<Arc<SourceLine>> {
-        let own = self.last().source.as_ref();
-        own.or(self.seen.first.1.source.as_ref())
-            .map(|own| Arc::new(own.clone()))
+        let newest = self.last().source.as_ref();
+        newest
+            .or(self.seen.first.1.source.as_ref())
+            .map(|line| Arc::new(line.clone()))
     }
 
     /// An opinion about this fact.
     fn about(&self, opinion: Opinion) -> Opinion {
         let first = self.seen.first.0;
-        let last = self.seen.last.as_ref().map_or(first, |own| own.0);
+        let last = self.seen.last.as_ref().map_or(first, |newest| newest.0);
         Opinion {
             object: (!self.subject.is_empty()).then(|| shown(self.subject)),
             source: self.source(),
@@ -263,7 +266,7 @@ fn counted(value: f64) -> String {
     digits::count(whole)
 }
 
-/// ` and 3 others`, with the number of those beside the first.
+/// ` and 3 others`, with the number of all but the first.
 fn and_others(all: f64, named: &str) -> (String, String) {
     let named = named
         .split(',')

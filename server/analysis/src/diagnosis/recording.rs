@@ -9,14 +9,14 @@ pub enum Framework {
     Keras,
     /// `MindSpore`.
     MindSpore,
-    /// A program in Python or Rust with trainscope's own collector, which write the same files.
+    /// A program in Python or Rust with trainscope's collectors, which write the same files.
     Collector,
 }
 
 /// Data that a rule needs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Missing {
-    /// Nothing that can be recorded.
+    /// No data that can be recorded.
     Nothing,
     /// The learning rate and the size of a batch.
     Settings,
@@ -28,13 +28,9 @@ pub(super) enum Missing {
     Gradients,
     /// Shapes in the graph.
     Shapes,
-    /// Data pipeline.
     Pipeline,
-    /// Shuffling of samples.
     Shuffle,
-    /// Input of the model.
     Inputs,
-    /// Facts of the program.
     Program,
 }
 

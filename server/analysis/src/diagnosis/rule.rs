@@ -121,7 +121,7 @@ rules! {
 /// Part of the program that a rule is about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Part {
-    /// Parameters, and what the loss reaches of them.
+    /// Parameters, and those that the loss reaches.
     Model,
     /// Optimizers and their settings.
     Optimizer,
@@ -134,7 +134,7 @@ pub enum Part {
 }
 
 impl Rule {
-    /// Part of the program that it is about; `None` for rules about graphs alone, and for what ended the program.
+    /// Part of the program that it is about; `None` for rules about graphs alone, and about the end of the program.
     pub const fn part(self) -> Option<Part> {
         Some(match self {
             Self::ParametersNotReached
@@ -175,7 +175,7 @@ impl Rule {
     }
 }
 
-/// Rules in the order in which their faults are named as the cause of another hit: those whose faults make others first.
+/// Rules in the order in which their faults are named as the cause of another hit: causes of other faults come first.
 const FIRST: [Rule; 29] = [
     Rule::LossWithoutGradient,
     Rule::OptimizerParameters,
@@ -230,7 +230,7 @@ impl Rule {
 
     /// Place among several faults that explain the same hit.
     pub(crate) fn place(self) -> usize {
-        let found = FIRST.iter().position(|own| *own == self);
+        let found = FIRST.iter().position(|rule| *rule == self);
         found.unwrap_or(FIRST.len())
     }
 }
@@ -244,7 +244,7 @@ pub(crate) enum Causes {
     NoProgress,
     /// NaN and infinities.
     NotFinite,
-    /// The end of the program: it explains no hit, but matters more than what does not end it.
+    /// The end of the program: it explains no hit, but matters more than faults that do not end it.
     End,
     /// Nothing else.
     Nothing,

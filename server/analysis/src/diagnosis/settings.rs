@@ -52,7 +52,7 @@ fn meaning(name: &str) -> Option<Meaning> {
 #[expect(
     clippy::cast_possible_truncation,
     clippy::float_cmp,
-    reason = "only what single precision holds exactly is written anew"
+    reason = "only what single precision holds exactly is written again"
 )]
 fn as_written(value: f64) -> f64 {
     let single = value as f32;

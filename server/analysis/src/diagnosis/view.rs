@@ -8,7 +8,7 @@ use super::operation::{OperationClass, attribute, is_backward, is_parameter, of}
 /// Maximum number of operations to follow in a row, through reshapes and the like.
 pub(super) const MAX_HOPS: usize = 64;
 
-/// Keras layers with as many units as their input.
+/// Keras layers that preserve the number of units of their input.
 const KEEPS_UNITS: [&str; 6] = [
     "Activation",
     "Softmax",
@@ -100,7 +100,10 @@ impl<'a> View<'a> {
                 let is_last = attribute(node, "data_format") != Some("channels_first");
                 return units.parse().ok().filter(|_| is_last);
             }
-            let shape = node.outputs.first().and_then(|own| own.shape.as_ref());
+            let shape = node
+                .outputs
+                .first()
+                .and_then(|output| output.shape.as_ref());
             if let Some([_, .., Dimension::Size(last)]) = shape.map(Vec::as_slice) {
                 return Some(*last);
             }

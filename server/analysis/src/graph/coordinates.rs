@@ -1,5 +1,4 @@
-//! Horizontal positions within ranks: each vertex as near to its neighbours as those beside it allow, and long edges
-//! as straight as possible.
+//! Horizontal positions within ranks: vertices are near their neighbours, and long edges are nearly straight.
 //!
 //! Rank by rank, least squares under minimum distances: isotonic regression, solved exactly by pooling adjacent
 //! violators. Sweeps down and up bring ranks together.
@@ -118,7 +117,7 @@ fn least(places: &[Place], layer: &[usize]) -> Vec<f64> {
     offsets
 }
 
-/// Positions that are nearest to their targets (position, weight) and at least as far apart as `offsets` are.
+/// Positions nearest to their targets (position, weight), at least as distant from each other as `offsets`.
 fn fit(targets: &[(f64, f64)], offsets: &[f64]) -> Vec<f64> {
     // Pools: weighted mean, weight, number of places.
     let mut pools: Vec<(f64, f64, usize)> = Vec::with_capacity(targets.len());

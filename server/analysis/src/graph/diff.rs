@@ -66,7 +66,7 @@ pub fn diff(before: &Graph, after: &Graph) -> Difference {
             by_name.push((index, *other));
         }
     }
-    // A name that was reused for something else is no counterpart if there is a better match.
+    // A name that was reused for something else is not a counterpart if there is a better match.
     for &(one, other) in &by_name {
         if before.nodes[one].op_type == after.nodes[other].op_type {
             pairs.join(one, other);
@@ -99,7 +99,7 @@ pub fn diff(before: &Graph, after: &Graph) -> Difference {
     }
     let only = pairs.of_after.iter().enumerate();
     found.added = only
-        .filter(|(_, own)| own.is_none())
+        .filter(|(_, partner)| partner.is_none())
         .map(|(i, _)| i)
         .collect();
     found

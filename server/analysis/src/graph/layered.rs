@@ -113,7 +113,7 @@ pub(super) fn layout(vertices: &[Vertex], links: &[Link]) -> Layout {
             x[piece.step.lower] + piece.step.lower_dx,
             top(piece.step.lower),
         );
-        // A crossing is from the upper to the lower edge of its own rank.
+        // A crossing is from the upper to the lower edge of its rank.
         let is_crossing = piece.step.upper == piece.step.lower;
         let (from, to) = if piece.is_turned == is_crossing {
             (upper, lower)
@@ -227,8 +227,8 @@ impl Routes<'_> {
             }
             let is_fork = is_turned || arriving[lower] <= leaving[upper];
             let shared = if is_fork { upper } else { lower };
-            // A turned link has a route of its own: its arrow is at the other end.
-            let own = if is_turned { index + 1 } else { 0 };
+            // A turned link has a separate route: its arrow is at the other end.
+            let separate = if is_turned { index + 1 } else { 0 };
             // An open scope has several ports for edges.
             let dx = if is_fork == is_turned {
                 links[index].to_dx
@@ -236,7 +236,7 @@ impl Routes<'_> {
                 links[index].from_dx
             };
             let bundle = *known
-                .entry((shared, is_fork, own, dx.to_bits()))
+                .entry((shared, is_fork, separate, dx.to_bits()))
                 .or_insert_with(|| {
                     bundles.push((0, shared, is_fork, Vec::new()));
                     bundles.len() - 1
@@ -244,7 +244,7 @@ impl Routes<'_> {
             bundles[bundle].0 = bundles[bundle].0.max(rank(lower) - rank(upper));
             bundles[bundle].3.push(index);
         }
-        // Short routes first, so that most edges have one when the places run out.
+        // Short routes first: when the places run out, most edges have a route.
         bundles.sort_by_key(|bundle| bundle.0);
         let vertices = self.places.len();
         for (span, shared, is_fork, members) in bundles {
@@ -284,10 +284,10 @@ impl Routes<'_> {
                 step.lower_dx
             }
         };
-        let own = step_of(&links[first], 0, 0, ranked.ways[first].2);
+        let first_step = step_of(&links[first], 0, 0, ranked.ways[first].2);
         let mut trunk = (
             place_of[shared],
-            shared_dx(&own),
+            shared_dx(&first_step),
             None::<usize>,
             rank(shared),
         );
@@ -313,11 +313,11 @@ impl Routes<'_> {
                 self.crossing(place, trunk.2, is_turned);
                 trunk.2 = Some(self.pieces.len() - 1);
             }
-            let own = step_of(&links[link], place_of[upper], place_of[lower], is_turned);
+            let link_step = step_of(&links[link], place_of[upper], place_of[lower], is_turned);
             let far = if is_fork {
-                (own.lower, own.lower_dx)
+                (link_step.lower, link_step.lower_dx)
             } else {
-                (own.upper, own.upper_dx)
+                (link_step.upper, link_step.upper_dx)
             };
             let step = joined((trunk.0, trunk.1), far, is_fork);
             self.steps.push(step);
@@ -328,7 +328,7 @@ impl Routes<'_> {
         }
     }
 
-    /// True if edges end at this vertex: they go on within an open scope.
+    /// True if edges end at this vertex: they continue within an open scope.
     fn is_end(&self, vertex: usize) -> bool {
         !self.vertices[vertex].is_open
     }

@@ -1,7 +1,7 @@
 //! Graph items by names of tensors, parameters and modules: names differ between the programs that record them.
 //!
 //! All separators are equal, `name:0` equals `name`, `conv1-Conv2d` equals `conv1`, and a graph may add scopes around
-//! the program's model. A tensor without a node of its own belongs to the node of its module.
+//! the program's model. A tensor without a node belongs to the node of its module.
 
 use std::hash::BuildHasher as _;
 

@@ -1,4 +1,4 @@
-//! The order within ranks: barycentre sweeps; the one with the fewest crossings wins.
+//! The order within ranks: barycentre sweeps; the order with the fewest crossings wins.
 
 use super::places::{Place, Step};
 

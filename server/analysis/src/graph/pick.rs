@@ -12,8 +12,8 @@ use super::tree::Tree;
 /// Minimum number of boxes that is informative, in any viewport.
 const MIN_BOXES: usize = 3;
 
-/// Scopes to open first in a viewport of `(width, height)` pixels: as `first_open`, without the last ones if the
-/// layout would be larger, as long as three boxes are left.
+/// Scopes to open first in a viewport of `(width, height)` pixels: those of `first_open`, without the last ones if the
+/// layout would be larger. At least three boxes are left.
 pub fn first_open_within(graph: &Graph, tree: &Tree, room: (f64, f64)) -> BTreeSet<usize> {
     let all = first_open(tree);
     let view = |count: usize| View {
@@ -39,7 +39,7 @@ pub fn first_open_within(graph: &Graph, tree: &Tree, room: (f64, f64)) -> BTreeS
     if fits(all.len()) {
         return all.into_iter().collect();
     }
-    // More open scopes are usually larger: bisection finds approximately the most that fit.
+    // More open scopes usually need more room: bisection finds approximately the maximum number that fits.
     let mut boxes = tree.children(0).take(MIN_BOXES).count();
     let mut least = 0;
     while boxes < MIN_BOXES && least < all.len() {

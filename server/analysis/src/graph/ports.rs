@@ -55,7 +55,7 @@ impl End {
         }
     }
 
-    /// The port of an edge that leads upwards, for that of one that leads downwards.
+    /// The port of an upward edge for that of a downward edge.
     pub(super) fn turned(self) -> Self {
         match self {
             Self::In(key) => Self::InBelow(key),
@@ -81,7 +81,7 @@ impl End {
 pub(super) struct MergedPorts([bool; 4]);
 
 impl MergedPorts {
-    /// The port itself, or the one that all edges share.
+    /// The port itself, or the port shared by all edges.
     pub(super) fn of(self, end: End) -> End {
         if !end.kind().is_some_and(|kind| self.0[kind]) {
             return end;

@@ -51,8 +51,8 @@ pub(super) fn rank(vertices: &[Vertex], links: &[Link]) -> RankedGraph {
     let bottom = lowest_free.max().map_or(0, |rank| rank + 1);
     let rank: Vec<Option<usize>> = (0..vertices.len())
         .map(|v| {
-            let own = if is_bottom(v) { bottom } else { rank[v] };
-            near.has_edges(v).then_some(own)
+            let final_rank = if is_bottom(v) { bottom } else { rank[v] };
+            near.has_edges(v).then_some(final_rank)
         })
         .collect();
     let ranks = rank.iter().flatten().max().map_or(0, |most| most + 1);
@@ -110,16 +110,16 @@ impl Near {
 }
 
 /// Splits ranks that are too wide into rows: each vertex goes into the first row below its inputs with room. Rows are
-/// filled depth-first, so that parallel chains fill some rows from left to right and the next chains follow below:
-/// edges stay short.
+/// filled depth-first: parallel chains fill some rows from left to right, and the next chains follow below, which keeps
+/// edges short.
 fn rows(vertices: &[Vertex], rank: Vec<usize>, near: &Near, sorted: &[usize]) -> Vec<usize> {
     let mut area = 0.0;
     let mut widths: Vec<f64> = Vec::new();
-    for (v, own) in vertices.iter().enumerate() {
-        if near.has_edges(v) && own.pin == Pin::Free {
+    for (v, vertex) in vertices.iter().enumerate() {
+        if near.has_edges(v) && vertex.pin == Pin::Free {
             widths.resize(widths.len().max(rank[v] + 1), 0.0);
-            widths[rank[v]] += own.width + GRID_GAP;
-            area += (own.width + GRID_GAP) * (own.height + RANK_GAP);
+            widths[rank[v]] += vertex.width + GRID_GAP;
+            area += (vertex.width + GRID_GAP) * (vertex.height + RANK_GAP);
         }
     }
     let most = (area * ASPECT).sqrt().max(NARROW);
@@ -159,7 +159,7 @@ fn rows(vertices: &[Vertex], rank: Vec<usize>, near: &Near, sorted: &[usize]) ->
     row
 }
 
-/// A mark for each link (from, to) that must be turned for no cycle to be left.
+/// Marks the links (from, to) to turn so that no cycle is left.
 pub(super) fn turned(count: usize, links: &[(usize, usize)]) -> Vec<bool> {
     let mut leaving: Vec<Vec<usize>> = vec![Vec::new(); count];
     let mut has_input = vec![false; count];

@@ -2,8 +2,8 @@
 //!
 //! Each open scope is laid out separately, the innermost first. An edge enters a scope at a port of its upper border,
 //! one per source, and leaves at its lower one. An edge that closes a cycle leads upwards: it leaves its scopes at the
-//! upper border and enters others at the lower one. Which edges do so is decided from the outermost scope inwards, before
-//! anything has a place.
+//! upper border and enters others at the lower one. These edges are chosen from the outermost scope inwards, before the
+//! layout.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -82,7 +82,7 @@ pub struct Line {
     pub at: [f64; 4],
     /// Number of graph edges in it.
     pub edges: usize,
-    /// True if all of them are control edges.
+    /// True if all its edges are control edges.
     pub is_control: bool,
     /// True if it is part of the requested path.
     pub is_on_path: bool,
@@ -221,7 +221,7 @@ struct Drawing<'a> {
 }
 
 impl Drawing<'_> {
-    /// Lays out a scope. `merged` names the ports that the surrounding scope has once for all edges: then this one has a
+    /// Lays out a scope. `merged` names the ports that the surrounding scope has once for all edges: this scope has a
     /// single one too. Edges of the ports in `up` lead upwards.
     fn arrange(
         &self,
@@ -246,7 +246,7 @@ impl Drawing<'_> {
         let leads_up = upward(&flows, &at);
         let mut inner: BTreeMap<usize, ScopeLayout> = BTreeMap::new();
         for &child in children.iter().filter(|child| (self.is_open)(**child)) {
-            let own: Vec<usize> = self.tree.children(child).collect();
+            let content: Vec<usize> = self.tree.children(child).collect();
             let mut up = BTreeSet::new();
             for &(from, to) in all.keys() {
                 if leads_up.contains(&(merged.of(from), merged.of(to))) {
@@ -257,7 +257,7 @@ impl Drawing<'_> {
                     }
                 }
             }
-            inner.insert(child, self.arrange(child, &own, merged, &up));
+            inner.insert(child, self.arrange(child, &content, merged, &up));
         }
         let vertices: Vec<Vertex> = ends.iter().map(|end| self.vertex(*end, &inner)).collect();
         // Point at which an edge touches an open scope, relative to its middle.
@@ -370,9 +370,9 @@ impl Drawing<'_> {
         }
         let before = done.lines.len();
         for piece in &layout.pieces {
-            let own = piece.link.map(|link| flows[link]);
-            let ((from, to), flow) = own.map_or((Default::default(), Flow::default()), |own| {
-                ((item_of(own.0.0), item_of(own.0.1)), own.1)
+            let entry = piece.link.map(|link| flows[link]);
+            let ((from, to), flow) = entry.map_or((Default::default(), Flow::default()), |entry| {
+                ((item_of(entry.0.0), item_of(entry.0.1)), entry.1)
             });
             done.lines.push(DrawnScope {
                 from,
@@ -414,7 +414,7 @@ impl Drawing<'_> {
                 } else {
                     continue;
                 }
-                // A port is no end, however the edge goes on outside.
+                // A port is not an end, however the edge continues outside.
                 line.is_last &= y != 3;
             }
         }
@@ -423,12 +423,12 @@ impl Drawing<'_> {
 
     /// Size of a closed box.
     fn size(&self, item: usize) -> (f64, f64) {
-        let own = &self.tree.items[item];
-        let name = text_width(&own.label, 6.8);
-        let (beside, chips) = match own.what {
+        let entry = &self.tree.items[item];
+        let name = text_width(&entry.label, 6.8);
+        let (beside, chips) = match entry.what {
             What::Node(node) => {
                 let node = &self.graph.nodes[node];
-                let shown = !own
+                let shown = !entry
                     .label
                     .to_lowercase()
                     .starts_with(&node.op_type.to_lowercase());
@@ -451,7 +451,7 @@ impl Drawing<'_> {
             chips_width += 22.0;
         }
         // An arrow and a sign may precede the name of a scope.
-        let signs = if matches!(own.what, What::Node(_)) {
+        let signs = if matches!(entry.what, What::Node(_)) {
             0.0
         } else {
             24.0

@@ -57,7 +57,7 @@ fn place<'a>(file: &'a str, line: &str, text: &'a str) -> Option<Place<'a>> {
 
 fn mindspore(line: &str) -> Option<Place<'_>> {
     let (_, rest) = line.split_once("In file ")?;
-    // The code may contain anything, the file name no colon followed by a number and a slash or the end.
+    // The code may contain anything; the file name contains no colon followed by a number and a slash or the end.
     rest.match_indices(':').find_map(|(at, _)| {
         let after = &rest[at + 1..];
         let digits = after
@@ -67,7 +67,7 @@ fn mindspore(line: &str) -> Option<Place<'_>> {
     })
 }
 
-/// The code behind a line number, without the columns that MindSpore from 2.1 on writes before it: `, 12~39/`.
+/// The code after a line number, without the columns that MindSpore 2.1 and later writes before it: `, 12~39/`.
 fn code(rest: &str) -> &str {
     let is_columns = |text: &str| {
         text.contains('~')

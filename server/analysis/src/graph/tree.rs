@@ -1,7 +1,7 @@
 //! The scopes of a graph as a tree, with repeated siblings folded into one.
 //!
-//! Parameters and constants with users are no items of their own: they belong to their users. A name is a path
-//! separated by `/`, or by `.` in graphs whose operations have no `/` in their names.
+//! Parameters and constants with users are not items: they belong to their users. A name is a path separated by `/`, or
+//! by `.` in graphs whose operations have no `/` in their names.
 
 use std::borrow::Cow;
 use std::hash::{BuildHasher, Hash, Hasher};
@@ -37,7 +37,7 @@ pub struct Item {
     pub path: String,
     /// Kind of the item.
     pub what: What,
-    /// Index of its parent; the root is its own parent.
+    /// Index of its parent; 0 for the root.
     pub parent: usize,
     /// Index after its last descendant: items are in depth-first order, scopes before their content.
     pub end: usize,
@@ -54,7 +54,7 @@ pub struct Tree {
     pub of_node: Vec<Option<usize>>,
     /// Edges between items that are nodes: from, to, true for a control edge.
     pub edges: Vec<(usize, usize, bool)>,
-    /// The item that displays each node: its own, or that of its first user.
+    /// The item that displays each node: that of the node, or of its first user.
     pub shown_as: Vec<Option<usize>>,
 }
 
@@ -110,7 +110,7 @@ impl Tree {
         })
     }
 
-    /// True if `item` is `scope` or inside of it.
+    /// True if `item` is `scope` or inside it.
     pub fn contains(&self, scope: usize, item: usize) -> bool {
         scope <= item && item < self.items[scope].end
     }
@@ -147,16 +147,16 @@ impl Tree {
             let count = seen.entry(label).or_insert(0);
             *count += 1;
             let around = &self.items[index].path;
-            let mut own = String::with_capacity(around.len() + 1 + label.len());
-            own.push_str(around);
+            let mut child_path = String::with_capacity(around.len() + 1 + label.len());
+            child_path.push_str(around);
             if !around.is_empty() {
-                own.push('/');
+                child_path.push('/');
             }
-            own.push_str(label);
+            child_path.push_str(label);
             if *count > 1 {
-                own.extend([" (", &count.to_string(), ")"]);
+                child_path.extend([" (", &count.to_string(), ")"]);
             }
-            let nodes = self.number(growing, child, own, index);
+            let nodes = self.number(growing, child, child_path, index);
             self.items[index].nodes += nodes;
         }
         self.items[index].end = self.items.len();
@@ -456,8 +456,8 @@ pub(super) mod tests {
         let mut text = String::new();
         for (scope, count) in [("net/layer", 12), ("net/block", 2)] {
             for n in 0..count {
-                let own = format!("{scope}{n}");
-                text.extend([&*own, "/a o MatMul\n", &own, "/b o Add: ", &own, "/a\n"]);
+                let name = format!("{scope}{n}");
+                text.extend([&*name, "/a o MatMul\n", &name, "/b o Add: ", &name, "/a\n"]);
             }
         }
         text += "net/layer12/a o MatMul\nnet/layer12/b o Mul\n";

@@ -83,7 +83,7 @@ impl Walk {
         found
     }
 
-    /// The shortest path along the data flow from one scope or node to another, as nodes; empty if there is none.
+    /// The shortest path along the data flow from one scope or node to another, as nodes; empty without a path.
     pub fn path(&self, tree: &Tree, from: usize, to: usize) -> Vec<usize> {
         let mut before = vec![usize::MAX; tree.items.len()];
         let mut waiting = VecDeque::new();

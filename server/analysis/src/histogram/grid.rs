@@ -30,14 +30,14 @@ pub struct Span {
     high: f64,
     /// Number of values by the exponent of their absolute value.
     sizes: Box<[f64]>,
-    /// The least median absolute value of a single distribution, without zeros.
+    /// Minimum of the median absolute values of single distributions, without zeros.
     least_median: f64,
     /// Exponents of the bins on either side of zero, negative ones first; `None` once a bin is not that of an
     /// exponent.
     exponents: Option<[Reach; 2]>,
 }
 
-/// The least and the greatest exponent, as indices of [`Span::sizes`].
+/// Minimum and maximum exponent, as indices of [`Span::sizes`].
 type Reach = Option<(usize, usize)>;
 
 impl Default for Span {
@@ -96,8 +96,8 @@ impl Span {
         self.exponents.is_some() && self.low <= self.high
     }
 
-    /// The upper bound of the smallest power of two that more than this share of all absolute values are below,
-    /// without zeros; `None` if there are none.
+    /// Power of two of the exponent up to which more than `share` of the absolute values are found, without zeros;
+    /// `None` without values.
     fn size_above(&self, share: f64) -> Option<f64> {
         let all: f64 = self.sizes.iter().sum();
         let mut seen = 0.0;
@@ -108,7 +108,7 @@ impl Span {
         at.map(power)
     }
 
-    /// Linear threshold of a symmetric logarithm of these values: a power of two, 1 if there are none.
+    /// Linear threshold of a symmetric logarithm of these values: a power of two, 1 without values.
     fn linear(&self) -> f64 {
         let greatest = self.low.abs().max(self.high.abs());
         let linear = self.size_above(NEAR_ZERO).unwrap_or(1.0);
@@ -120,8 +120,8 @@ impl Span {
     }
 }
 
-/// The median absolute value of a distribution, by the outer edges of its bins and without zeros; infinite if there
-/// are none.
+/// The median absolute value of a distribution, by the outer edges of its bins and without zeros; infinite without
+/// values.
 fn median(mass: &Mass) -> f64 {
     let size = |bin: &super::Bin| bin.low.abs().max(bin.high.abs());
     let mut sizes: Vec<(f64, f64)> = mass.bins.iter().map(|bin| (size(bin), bin.count)).collect();
@@ -170,7 +170,7 @@ pub struct Grid {
 }
 
 impl Grid {
-    /// Bins over the whole range; none if there are no values. A range without width gets bins around it.
+    /// Bins over the whole range; no bins without values. A range without width gets bins around it.
     pub fn new(span: &Span, bins: usize, spacing: Spacing) -> Self {
         if span.low > span.high || bins == 0 {
             return Self {
@@ -205,9 +205,9 @@ impl Grid {
         Self { edges, linear }
     }
 
-    /// Bins of exponents: every edge is a power of two, so that counts stay whole numbers, and zeros have a bin of
-    /// their own. Above `bins`, neighbours share a bin, but never values of different signs. As [`Grid::new`] for
-    /// other spans.
+    /// Bins of exponents: every edge is a power of two. Counts stay whole numbers, and zeros have a separate bin. With
+    /// more than `bins` bins, neighbours are joined, but never values of different signs. Other spans get the bins of
+    /// [`Grid::new`].
     pub fn of_exponents(span: &Span, bins: usize) -> Self {
         let Some([negative, positive]) = span.exponents.filter(|_| span.low <= span.high) else {
             return Self::new(span, bins, Spacing::Symlog);
@@ -249,7 +249,6 @@ impl Grid {
         self.linear
     }
 
-    /// Number of bins.
     pub(crate) fn len(&self) -> usize {
         self.edges.len().saturating_sub(1)
     }

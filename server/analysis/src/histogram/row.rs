@@ -46,7 +46,7 @@ impl Row {
         for bin in &mass.bins {
             spread(&mut self.counts, bin, grid);
         }
-        let named = |bound: Option<f64>, own: Option<f64>| bound.or(own);
+        let named = |bound: Option<f64>, edge: Option<f64>| bound.or(edge);
         let least = mass.bins.iter().map(|bin| bin.low).reduce(f64::min);
         let greatest = mass.bins.iter().map(|bin| bin.high).reduce(f64::max);
         if let (Some(least), Some(greatest)) = (named(mass.min, least), named(mass.max, greatest)) {
@@ -61,8 +61,8 @@ impl Row {
         self.counts.iter().sum()
     }
 
-    /// Percentiles at [`SHARES`], the first and the last of them the minimum and maximum; `None` if there are no
-    /// values. Exact for evenly spread bins.
+    /// Percentiles at [`SHARES`], the first and the last being the minimum and maximum; `None` without values. Exact
+    /// for evenly spread bins.
     pub fn percentiles(&self, grid: &Grid) -> Option<[f64; SHARES.len()]> {
         let (min, max) = self.min.zip(self.max)?;
         let all = self.finite();
@@ -82,7 +82,7 @@ impl Row {
         Some(out)
     }
 
-    /// The least value that at least this many values do not exceed.
+    /// Minimum value that at least `wanted` values do not exceed.
     fn value_at(&self, wanted: f64, grid: &Grid) -> f64 {
         let (mut below, mut at) = (0.0, 0);
         for (index, count) in self.counts.iter().enumerate() {
@@ -122,7 +122,7 @@ impl Row {
     }
 }
 
-/// Spreads a bin over those of the grid; the last of them takes the remainder, so that rounding loses nothing.
+/// Spreads a bin over those of the grid. The last bin takes the remainder: rounding loses nothing.
 fn spread(counts: &mut [f64], bin: &Bin, grid: &Grid) {
     let (first, mut last) = (grid.place(bin.low), grid.place(bin.high));
     let edges = grid.edges();

@@ -221,7 +221,7 @@ fn exponents_keep_whole_counts_and_a_bin_for_zeros() {
     let mut span = Span::default();
     span.add(&summary(&[0.0; 3]));
     assert_eq!(Grid::of_exponents(&span, 60).edges().len(), 2);
-    // A histogram among them has edges of its own.
+    // A histogram among them has other edges.
     span.add(&Mass::of_histogram(&histogram(&[(0.0, 1.0, 3.0)])));
     assert!(!span.is_exponents());
 }

@@ -3,20 +3,20 @@
 
 use super::forest::{Node, Tree};
 
-/// Most cells of a grid, 1 MB; pairs of leaves take less time than more.
+/// Maximum number of cells of a grid, 1 MB; above it pairs of leaves take less time.
 const MAX_GRID_CELLS: usize = 1 << 17;
 
 /// Bounds of the columns of a forest; columns without width count as one point.
 #[derive(Clone, Debug, Default)]
 pub struct Space {
-    /// Least and greatest value of each column.
+    /// Minimum and maximum of each column.
     pub bounds: Vec<(f64, f64)>,
 }
 
 /// The leaves of a tree as boxes of the space: prediction, and the stretch of each column as shares of its width.
 #[derive(Clone, Debug, Default)]
 pub struct Boxes {
-    /// Prediction of each leaf less their mean by volume.
+    /// Prediction of each leaf minus the mean by volume.
     deviations: Vec<f64>,
     /// Share of the space that each leaf covers.
     volumes: Vec<f64>,
@@ -33,7 +33,7 @@ impl Boxes {
     /// The boxes of a tree.
     pub fn new(tree: &Tree, space: &Space) -> Self {
         let edges = edges(tree, space);
-        let whole = edges.iter().map(|own| [0, last(own)]).collect();
+        let whole = edges.iter().map(|column| [0, last(column)]).collect();
         let mut boxes = Self {
             edges,
             ..Self::default()
@@ -82,7 +82,9 @@ impl Boxes {
             *value -= mean;
         }
         let leaves = boxes.deviations.iter().zip(&boxes.volumes);
-        boxes.variance = leaves.map(|(own, volume)| own * own * volume).sum();
+        boxes.variance = leaves
+            .map(|(deviation, volume)| deviation * deviation * volume)
+            .sum();
         boxes
     }
 
@@ -91,12 +93,10 @@ impl Boxes {
         self.variance
     }
 
-    /// Number of leaves.
     pub(super) fn len(&self) -> usize {
         self.deviations.len()
     }
 
-    /// Prediction of a leaf.
     pub(super) fn prediction(&self, leaf: usize) -> f64 {
         self.mean + self.deviations.get(leaf).copied().unwrap_or_default()
     }
@@ -127,11 +127,13 @@ impl Boxes {
         side.copied().unwrap_or_default()
     }
 
-    /// Sums over the cells between all edges of these columns: each leaf is added at the corners of its box, and running
-    /// sums along each column spread it over the cells. `None` if there are too many cells.
+    /// Sums over the cells between all edges of these columns: each leaf is added at the corners of its box, and
+    /// running sums along each column spread it over the cells. `None` if there are too many cells.
     fn of_grid(&self, columns: &[usize]) -> Option<f64> {
-        let edges: Option<Vec<&Vec<f64>>> =
-            columns.iter().map(|own| self.edges.get(*own)).collect();
+        let edges: Option<Vec<&Vec<f64>>> = columns
+            .iter()
+            .map(|column| self.edges.get(*column))
+            .collect();
         let edges = edges?;
         let mut strides = Vec::with_capacity(edges.len());
         let mut cells = 1_usize;
@@ -143,7 +145,7 @@ impl Boxes {
         }
         let mut sums = vec![0.0; cells];
         let (mut corners, mut more) = (Vec::new(), Vec::new());
-        for (leaf, (own, volume)) in self.deviations.iter().zip(&self.volumes).enumerate() {
+        for (leaf, (deviation, volume)) in self.deviations.iter().zip(&self.volumes).enumerate() {
             let sides = columns.iter().map(|column| self.indices(leaf, *column));
             let lengths = sides.clone().zip(&edges);
             let size: f64 = lengths.map(|(side, edges)| length(side, edges)).product();
@@ -151,11 +153,11 @@ impl Boxes {
                 continue;
             }
             corners.clear();
-            corners.push((0, own * volume / size));
+            corners.push((0, deviation * volume / size));
             for ((side, edges), stride) in sides.zip(&edges).zip(&strides) {
                 let [begin, end] = side.map(|edge| edge as usize * stride);
                 more.clear();
-                // Behind the last edge is no cell.
+                // There is no cell after the last edge.
                 if side[1] < last(edges) {
                     more.extend(
                         corners
@@ -189,17 +191,17 @@ impl Boxes {
     }
 
     /// Σ over pairs of leaves: product of their parts, times the stretch that both cover. Leaves that are equal on
-    /// these columns count as one, so that categories stay cheap.
+    /// these columns count as one: categories stay cheap.
     fn of_columns(&self, columns: &[usize]) -> f64 {
         let mut parts: Vec<(Vec<(f64, f64)>, f64)> = Vec::with_capacity(self.volumes.len());
-        for (leaf, (own, volume)) in self.deviations.iter().zip(&self.volumes).enumerate() {
+        for (leaf, (deviation, volume)) in self.deviations.iter().zip(&self.volumes).enumerate() {
             let sides: Vec<(f64, f64)> = columns
                 .iter()
                 .map(|column| self.side(leaf, *column))
                 .collect();
             let size: f64 = sides.iter().map(|(begin, end)| end - begin).product();
             if size > 0.0 {
-                parts.push((sides, own * volume / size));
+                parts.push((sides, deviation * volume / size));
             }
         }
         let key = |sides: &[(f64, f64)]| -> Vec<(u64, u64)> {
@@ -209,10 +211,10 @@ impl Boxes {
                 .collect()
         };
         parts.sort_by_cached_key(|(sides, _)| key(sides));
-        parts.dedup_by(|own, first| {
-            let is_same = own.0 == first.0;
+        parts.dedup_by(|later, first| {
+            let is_same = later.0 == first.0;
             if is_same {
-                first.1 += own.1;
+                first.1 += later.1;
             }
             is_same
         });
@@ -222,8 +224,8 @@ impl Boxes {
             let mut others = 0.0;
             for (other_sides, other) in parts.iter().skip(index + 1) {
                 let mut overlap = 1.0;
-                for (own, other) in sides.iter().zip(other_sides) {
-                    overlap *= (own.1.min(other.1) - own.0.max(other.0)).max(0.0);
+                for (side, other) in sides.iter().zip(other_sides) {
+                    overlap *= (side.1.min(other.1) - side.0.max(other.0)).max(0.0);
                 }
                 others += other * overlap;
             }
@@ -240,14 +242,14 @@ fn edges(tree: &Tree, space: &Space) -> Vec<Vec<f64>> {
         if let Node::Split {
             column, threshold, ..
         } = node
-            && let Some(own) = edges.get_mut(*column)
+            && let Some(column_edges) = edges.get_mut(*column)
         {
-            own.push(space.share(*column, *threshold));
+            column_edges.push(space.share(*column, *threshold));
         }
     }
-    for own in &mut edges {
-        own.sort_unstable_by(f64::total_cmp);
-        own.dedup();
+    for column_edges in &mut edges {
+        column_edges.sort_unstable_by(f64::total_cmp);
+        column_edges.dedup();
     }
     edges
 }
@@ -292,8 +294,8 @@ mod tests {
         };
         for tree in &forest.trees {
             let boxes = Boxes::new(tree, &space);
-            for own in [&[0][..], &[3], &[0, 2], &[1, 3], &[0, 1, 3]] {
-                let (grid, pairs) = (boxes.of_grid(own).unwrap(), boxes.of_columns(own));
+            for columns in [&[0][..], &[3], &[0, 2], &[1, 3], &[0, 1, 3]] {
+                let (grid, pairs) = (boxes.of_grid(columns).unwrap(), boxes.of_columns(columns));
                 assert!(
                     (grid - pairs).abs() <= 1e-9 * pairs.abs().max(1.0),
                     "{grid} is not {pairs}"

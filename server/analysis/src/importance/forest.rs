@@ -8,7 +8,7 @@ use rand_pcg::rand_core::{Rng, SeedableRng};
 
 /// Number of trees, as in Optuna's evaluator of importances.
 pub const TREES: usize = 64;
-/// Greatest depth of a tree, as there.
+/// Maximum depth of a tree, as in Optuna.
 const MAX_DEPTH: u32 = 64;
 
 /// A node of a tree.
@@ -63,18 +63,18 @@ impl Tree {
     }
 }
 
-/// Trees, and how well they predict rows that they have not seen.
+/// Trees, and their score on rows that they have not seen.
 #[derive(Clone, Debug, Default)]
 pub struct Forest {
-    /// [`TREES`] of them, or none without rows.
+    /// [`TREES`] trees; empty without rows.
     pub trees: Vec<Tree>,
-    /// Coefficient of determination over the rows that a tree has not seen, at most 1; `None` where it is not defined.
+    /// Coefficient of determination over the rows that a tree has not seen, at most 1; `None` if undefined.
     pub r_squared: Option<f64>,
 }
 
 impl Forest {
-    /// Trains a forest. All `columns` have as many values as `results`, all of them finite. Costs
-    /// rows · log(rows) · columns for each tree. `None` if `is_cancelled` was true before one of them.
+    /// Trains a forest. All `columns` are as long as `results`, and their values are finite. Costs rows · log(rows) ·
+    /// columns for each tree. `None` if `is_cancelled` was true before one of the trees.
     pub fn new(
         columns: &[Vec<f64>],
         results: &[f64],
@@ -132,7 +132,7 @@ fn r_squared(results: &[f64], predictions: &[(f64, u32)]) -> Option<f64> {
         .sum();
     let rest: f64 = pairs
         .iter()
-        .map(|(result, own)| (result - own).powi(2))
+        .map(|(result, prediction)| (result - prediction).powi(2))
         .sum();
     let r_squared = 1.0 - rest / total;
     r_squared.is_finite().then_some(r_squared)
@@ -262,8 +262,8 @@ impl<'a> Growth<'a> {
         sum / weight
     }
 
-    /// The split with the least squared error, in the middle between neighbouring values; of equal ones that of the
-    /// feature that comes first. `None` where all results or all values are equal.
+    /// The split with the minimum squared error, in the middle between neighbouring values; of equal splits that of the
+    /// first feature. `None` if all results or all values are equal.
     fn cut(&self, span: Span, features: &[usize]) -> Option<Division> {
         let rows = &self.orders[0][span.begin..span.end];
         let first = self.results[*rows.first()? as usize];

@@ -7,7 +7,7 @@ use super::space::{AxisPlace, Parameter};
 use super::{Question, least_runs, parameters, train};
 
 /// Mean predictions by two parameters of the forest that [`importance`](super::importance()) trains on all columns.
-/// `None` if it was cancelled. There are no cells if there are too few runs, or if a parameter does not enter.
+/// `None` if it was cancelled. There are no cells with too few runs, or if a parameter is left out.
 pub fn pair(
     question: &Question<'_>,
     names: [&str; 2],
@@ -28,10 +28,14 @@ pub fn pair(
     }
     let (trained, _) = train(&mut parameters, &runs, is_cancelled)?;
     map.r_squared = trained.forest.r_squared;
-    let is_named = |own: &Parameter, name: &str| {
-        own.bar.name == name || own.bar.same_as.iter().any(|own| own == name)
+    let is_named = |parameter: &Parameter, name: &str| {
+        parameter.bar.name == name || parameter.bar.same_as.iter().any(|copy| copy == name)
     };
-    let place = |name: &str| parameters.iter().position(|own| is_named(own, name));
+    let place = |name: &str| {
+        parameters
+            .iter()
+            .position(|parameter| is_named(parameter, name))
+    };
     let (Some(across), Some(up)) = (place(names[0]), place(names[1])) else {
         return Some(map);
     };
@@ -69,7 +73,7 @@ fn add_means(tree: &Boxes, across: &[AxisPlace], up: &[AxisPlace], cells: &mut [
         let covers = |place: &AxisPlace| {
             place.iter().all(|(column, share)| {
                 let (begin, end) = tree.side(leaf, *column);
-                // The lower end belongs to the neighbour, as in the split; the least value to its box.
+                // The lower end belongs to the neighbour, as in the split; the minimum belongs to its box.
                 (begin < *share || begin <= 0.0) && *share <= end
             })
         };

@@ -5,20 +5,20 @@ use libm::erf;
 
 /// Share of the runs that count as the best.
 pub const BEST_SHARE: f64 = 0.1;
-/// Least number of runs among the best.
-const LEAST_BEST: usize = 2;
-/// Largest number of cells of a grid of numbers.
+/// Minimum number of best runs.
+const MIN_BEST: usize = 2;
+/// Maximum number of cells of a grid of numbers.
 const CELLS: usize = 50;
 /// Factor of Scott's rule (1992) for the width of a kernel.
 const SCOTT: f64 = 1.059;
 /// Distance between the quartiles of a normal distribution, in standard deviations.
 const QUARTILES: f64 = 1.34;
-/// Least width of a kernel in cells: 90 % of it then lie in one cell.
-const LEAST_WIDTH: f64 = 0.5 / 1.64;
+/// Minimum width of a kernel in cells: 90 % of the kernel are then in one cell.
+const MIN_WIDTH: f64 = 0.5 / 1.64;
 /// Added to both densities so that no quotient is infinite.
 const DENSITY_FLOOR: f64 = 1e-12;
 
-/// Grid of a parameter with the cell of each run; `None` where a run has no value.
+/// Grid of a parameter with the cell of each run; `None` for a run without a value.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Grid {
     cells: Vec<Option<usize>>,
@@ -82,7 +82,7 @@ impl Grid {
             .iter()
             .zip(keep)
             .filter(|(_, keep)| **keep)
-            .filter_map(|own| *own.0)
+            .filter_map(|pair| *pair.0)
         {
             if let Some(count) = counts.get_mut(cell) {
                 *count += 1.0;
@@ -109,7 +109,7 @@ fn integer_cells(low: f64, high: f64, is_log: bool) -> usize {
     count.clamp(1, CELLS)
 }
 
-/// Marks of the best tenth of the runs, the least `losses`; runs equal to the worst of them belong to it.
+/// Marks of the best tenth of the runs, those with the smallest `losses`; runs equal to the worst of them belong to it.
 pub fn best(losses: &[f64]) -> Vec<bool> {
     let mut sorted = losses.to_vec();
     sorted.sort_unstable_by(f64::total_cmp);
@@ -119,15 +119,15 @@ pub fn best(losses: &[f64]) -> Vec<bool> {
         reason = "a tenth of a length is a small number above 0"
     )]
     let count = (BEST_SHARE * losses.len() as f64).ceil() as usize;
-    let limit = sorted.get(count.max(LEAST_BEST).min(sorted.len()).saturating_sub(1));
+    let limit = sorted.get(count.max(MIN_BEST).min(sorted.len()).saturating_sub(1));
     losses
         .iter()
         .map(|loss| limit.is_some_and(|limit| loss <= limit))
         .collect()
 }
 
-/// Raw importance of a parameter: how far its density among the best runs differs from its density among all. 0 where
-/// fewer than two runs have it, or none of the best. Compare it with those of other parameters only.
+/// Raw importance of a parameter: the difference between its density among the best runs and its density among all. 0
+/// if fewer than two runs have it, or none of the best. Comparable only with those of other parameters.
 pub fn importance(grid: &Grid, is_best: &[bool]) -> f64 {
     let everyone = vec![true; grid.cells.len()];
     let (of_best, of_all) = (grid.counts(is_best), grid.counts(&everyone));
@@ -135,7 +135,7 @@ pub fn importance(grid: &Grid, is_best: &[bool]) -> f64 {
     if count < 2.0 || best_count < 1.0 || grid.len < 2 {
         return 0.0;
     }
-    let best = is_best.iter().filter(|own| **own).count() as f64;
+    let best = is_best.iter().filter(|mark| **mark).count() as f64;
     let runs = is_best.len() as f64;
     let (share_of_best, share_of_all) = (best_count / best, count / runs);
     let densities = grid
@@ -166,8 +166,8 @@ impl Grid {
     }
 }
 
-/// Sum of kernels, not normalised: each gives 1 / (K + 1) to each choice and 1 to its own, K being the number of
-/// kernels without the prior.
+/// Sum of kernels, not normalised: each gives 1 / (K + 1) to each choice and 1 to that of the kernel. K is the number
+/// of kernels without the prior.
 fn of_categories(counts: &[f64]) -> Vec<f64> {
     let choices = counts.len() as f64;
     let kernels = counts.iter().filter(|count| **count > 0.0).count() as f64;
@@ -228,7 +228,7 @@ fn kernel_width(counts: &[f64]) -> f64 {
     }
     let between = last.unwrap_or_default() - first.unwrap_or_default();
     let width = SCOTT * (between / QUARTILES).min(deviation) * total.powf(-0.2);
-    width.max(LEAST_WIDTH)
+    width.max(MIN_WIDTH)
 }
 
 #[cfg(test)]
@@ -264,6 +264,6 @@ mod tests {
     #[test]
     fn the_best_are_a_tenth_and_their_equals() {
         let losses: Vec<f64> = (0..20).map(|index| f64::from(index / 3)).collect();
-        assert_eq!(best(&losses).iter().filter(|own| **own).count(), 3);
+        assert_eq!(best(&losses).iter().filter(|mark| **mark).count(), 3);
     }
 }

@@ -4,7 +4,7 @@
 
 use std::collections::BTreeMap;
 
-/// Linear correlation of pairs of numbers, −1 to 1; `None` with fewer than two pairs or where one side is constant.
+/// Linear correlation of pairs of numbers, −1 to 1; `None` with fewer than two pairs, or if one side is constant.
 pub fn pearson(xs: &[f64], ys: &[f64]) -> Option<f64> {
     let count = xs.len().min(ys.len()) as f64;
     if count < 2.0 {
@@ -27,9 +27,9 @@ pub fn spearman(xs: &[f64], ys: &[f64]) -> Option<f64> {
     pearson(&ranks(xs), &ranks(ys))
 }
 
-/// Share of the variance of the ranks of `ys` between categories: ε² = (H − k + 1) / (n − k), with the H of
-/// Kruskal and Wallis (1952) corrected for ties (Tomczak and Tomczak 2014). Below 0 where categories differ less than
-/// by chance. Categories of one run are left out; `None` where fewer than two are left, or all results are equal.
+/// Share of the variance of the ranks of `ys` between categories: ε² = (H − k + 1) / (n − k), with the H of Kruskal and
+/// Wallis (1952) corrected for ties (Tomczak and Tomczak 2014). Below 0 if categories differ less than by chance.
+/// Categories of one run are left out; `None` if fewer than two are left, or all results are equal.
 pub fn epsilon_squared(codes: &[u32], ys: &[f64]) -> Option<f64> {
     let mut sizes: BTreeMap<u32, usize> = BTreeMap::new();
     for code in codes {

@@ -50,7 +50,7 @@ impl Parameter {
                 // Infinities have no place on an axis.
                 values: cells
                     .iter()
-                    .map(|own| own.number().filter(|own| own.is_finite()))
+                    .map(|cell| cell.number().filter(|number| number.is_finite()))
                     .collect(),
                 bounds: bounds((least, greatest), domain, bar.is_log),
                 is_log: facts.is_log,
@@ -65,8 +65,8 @@ impl Parameter {
         }
     }
 
-    /// `true` if two parameters divide the runs into the same groups. Numbers that differ in each run divide them all
-    /// alike; they are copies only if they order them alike.
+    /// `true` if two parameters divide the runs into the same groups. All parameters with a different number in each
+    /// run do so; they are copies only if they also order the runs alike.
     pub(super) fn divides_like(&self, other: &Self) -> bool {
         let names_each = self
             .partition
@@ -77,17 +77,17 @@ impl Parameter {
     }
 
     fn orders_like(&self, other: &Self) -> bool {
-        let order = |own: &Self| {
+        let order = |parameter: &Self| {
             let mut runs: Vec<(f64, usize)> =
-                own.numbers().into_iter().flatten().zip(0..).collect();
+                parameter.numbers().into_iter().flatten().zip(0..).collect();
             runs.sort_unstable_by(|a, b| a.0.total_cmp(&b.0));
             runs.into_iter().map(|(_, run)| run).collect::<Vec<usize>>()
         };
-        let (own, other) = (order(self), order(other));
-        own == other || own.iter().eq(other.iter().rev())
+        let (this, other) = (order(self), order(other));
+        this == other || this.iter().eq(other.iter().rev())
     }
 
-    /// Numbers of the runs; none of categories.
+    /// Numbers of the runs; `None` for categories.
     pub(super) fn numbers(&self) -> Vec<Option<f64>> {
         match &self.values {
             Values::Numbers { values, .. } => values.clone(),
@@ -95,7 +95,7 @@ impl Parameter {
         }
     }
 
-    /// Rank correlation with results; of categories √max(0, ε²).
+    /// Rank correlation with results; for categories √max(0, ε²).
     pub(super) fn rank(&self, results: &[f64]) -> Result<f64, Reason> {
         let value = match &self.values {
             Values::Numbers { values, .. } => {
@@ -104,7 +104,7 @@ impl Parameter {
             }
             Values::Categories { codes, .. } => {
                 let (codes, ys) = pairs(codes, results);
-                rank::epsilon_squared(&codes, &ys).map(|own| own.max(0.0).sqrt())
+                rank::epsilon_squared(&codes, &ys).map(|epsilon| epsilon.max(0.0).sqrt())
             }
         };
         value.ok_or(Reason::TooFewRuns)
@@ -134,15 +134,15 @@ impl Parameter {
         }
     }
 
-    /// Cells of the parameter whose columns in a forest these are: of numbers at equal distances on their scale; of
-    /// categories one each, the most common ones.
+    /// Cells of the parameter with these columns in a forest. Those of numbers have equal distances on their scale;
+    /// categories have one each, for the most common ones.
     pub(super) fn axis(&self, columns: &[usize]) -> Axis {
         match &self.values {
             Values::Numbers { bounds, is_log, .. } => {
-                let ends = [bounds.0, bounds.1].map(|own| if *is_log { own.ln() } else { own });
+                let ends = [bounds.0, bounds.1].map(|end| if *is_log { end.ln() } else { end });
                 let edge = |at: usize| {
-                    let own = ends[0] + (ends[1] - ends[0]) * at as f64 / PAIR_CELLS as f64;
-                    if *is_log { own.exp() } else { own }
+                    let position = ends[0] + (ends[1] - ends[0]) * at as f64 / PAIR_CELLS as f64;
+                    if *is_log { position.exp() } else { position }
                 };
                 let place = |at: usize| {
                     let centre = (at as f64 + 0.5) / PAIR_CELLS as f64;
@@ -160,18 +160,19 @@ impl Parameter {
                 let lacks = codes.contains(&None);
                 let all = (0_u32..).take(choices.len()).map(Some);
                 let mut order: Vec<Option<u32>> = all.chain(lacks.then_some(None)).collect();
-                let count = |own: &Option<u32>| codes.iter().filter(|code| *code == own).count();
-                order.sort_by_cached_key(|own| std::cmp::Reverse(count(own)));
+                let count =
+                    |wanted: &Option<u32>| codes.iter().filter(|code| *code == wanted).count();
+                order.sort_by_cached_key(|code| std::cmp::Reverse(count(code)));
                 order.truncate(PAIR_CELLS);
                 let marks = marked(choices.len(), lacks);
-                let place = |own: &Option<u32>| {
+                let place = |wanted: &Option<u32>| {
                     let codes = (0_u32..).take(marks).map(Some);
                     let codes = codes.chain(lacks.then_some(None));
-                    let mark = codes.map(|code| mark(code == *own));
+                    let mark = codes.map(|code| mark(code == *wanted));
                     columns.iter().copied().zip(mark).collect()
                 };
-                let choice = |own: &Option<u32>| {
-                    let value = own.and_then(|code| choices.get(usize::try_from(code).ok()?));
+                let choice = |wanted: &Option<u32>| {
+                    let value = wanted.and_then(|code| choices.get(usize::try_from(code).ok()?));
                     value.cloned().unwrap_or_default()
                 };
                 Axis {
@@ -194,16 +195,19 @@ impl Parameter {
                 is_log,
                 ..
             } => {
-                let scale = |own: f64| if *is_log { own.ln() } else { own };
+                let scale = |number: f64| if *is_log { number.ln() } else { number };
                 let median = median(values);
-                let own = |row: &usize| values.get(*row).copied().flatten();
+                let value_of = |row: &usize| values.get(*row).copied().flatten();
                 let numbers = rows
                     .iter()
-                    .map(|row| scale(own(row).unwrap_or(median)))
+                    .map(|row| scale(value_of(row).unwrap_or(median)))
                     .collect();
                 let mut columns = vec![(numbers, (scale(bounds.0), scale(bounds.1)))];
-                if rows.iter().any(|row| own(row).is_none()) {
-                    let marks = rows.iter().map(|row| mark(own(row).is_none())).collect();
+                if rows.iter().any(|row| value_of(row).is_none()) {
+                    let marks = rows
+                        .iter()
+                        .map(|row| mark(value_of(row).is_none()))
+                        .collect();
                     columns.push((marks, (0.0, 1.0)));
                 }
                 columns
@@ -224,10 +228,10 @@ impl Parameter {
     }
 }
 
-/// Bounds of numbers: a domain and all of them. A bound without a place on the axis does not count: infinity, and on a
-/// logarithmic one a number that is not above 0.
+/// Bounds of numbers: a domain and all numbers. A bound without a place on the axis does not count: infinity, and on a
+/// logarithmic axis a number that is not above 0.
 fn bounds((least, greatest): (f64, f64), domain: Option<(f64, f64)>, is_log: bool) -> (f64, f64) {
-    let has_place = |own: f64| own.is_finite() && (!is_log || own > 0.0);
+    let has_place = |bound: f64| bound.is_finite() && (!is_log || bound > 0.0);
     let (low, high) = domain.unwrap_or((least, greatest));
     (
         if has_place(low) {
@@ -262,7 +266,6 @@ pub(super) struct Axis {
     pub(super) places: Vec<AxisPlace>,
 }
 
-/// Columns of a forest.
 pub(super) struct ForestSpace {
     pub(super) columns: Vec<Vec<f64>>,
     pub(super) bounds: Space,

@@ -4,19 +4,19 @@ use trainscope_api::importance::{Bar, Importance, Measure, Reason, Trust};
 use trainscope_api::profile::Sentence;
 use trainscope_format::digits;
 
-use super::{BEST_FOREST_RUNS, LEAST_RUNS, least_runs};
+use super::{BEST_FOREST_RUNS, MIN_RUNS, least_runs};
 use crate::headline::Direction;
 
-/// Sentences about the bars: runs and measure, runs that do not enter, runs of the forest, trust, and scale. `target`
-/// is the name of the result, `wanted` the measure that was asked for.
+/// Sentences about the bars: runs and measure, runs that are left out, runs of the forest, trust, and scale. `target`
+/// is the name of the result, `wanted` the requested measure.
 pub fn sentences(
     target: &str,
     direction: Option<Direction>,
     wanted: Option<Measure>,
-    own: &Importance,
+    importance: &Importance,
 ) -> Vec<Sentence> {
-    let runs = own.runs;
-    let Some(measure) = own.measure else {
+    let runs = importance.runs;
+    let Some(measure) = importance.measure else {
         return vec![too_few(target, wanted, runs)];
     };
     let (en, zh) = meaning(measure);
@@ -29,25 +29,25 @@ pub fn sentences(
         format!("{target}{en_better}; {en}; {runs} runs"),
         format!("{target}{zh_better}；{zh}；{runs} 个训练"),
     )];
-    if own.left_out > 0 {
-        let count = own.left_out;
+    if importance.left_out > 0 {
+        let count = importance.left_out;
         all.push(sentence(
             format!("{count} runs without a finite {target} are left out"),
             format!("{count} 个训练没有有限的 {target}，不参与计算"),
         ));
     }
-    if own.forest_runs > 0 && own.forest_runs < runs {
+    if importance.forest_runs > 0 && importance.forest_runs < runs {
         let (best, others) = (
             BEST_FOREST_RUNS,
-            own.forest_runs.saturating_sub(BEST_FOREST_RUNS),
+            importance.forest_runs.saturating_sub(BEST_FOREST_RUNS),
         );
         all.push(sentence(
             format!("the forest saw the {best} best runs and {others} of the others"),
             format!("随机森林使用最好的 {best} 个训练和其余训练中的 {others} 个"),
         ));
     }
-    let share = own.r_squared.unwrap_or_default() * 100.0;
-    match own.trust {
+    let share = importance.r_squared.unwrap_or_default() * 100.0;
+    match importance.trust {
         Some(Trust::Poor) => all.push(sentence(
             format!(
                 "these parameters do not explain the result: the forest explains {share:.0} % of the runs it has not seen"
@@ -60,7 +60,7 @@ pub fn sentences(
         )),
         Some(Trust::Good) | None => {}
     }
-    all.extend(scale(measure, own));
+    all.extend(scale(measure, importance));
     all
 }
 
@@ -69,7 +69,7 @@ fn sentence(en: String, zh: String) -> Sentence {
 }
 
 fn too_few(target: &str, wanted: Option<Measure>, runs: usize) -> Sentence {
-    let least = wanted.map_or(LEAST_RUNS, least_runs);
+    let least = wanted.map_or(MIN_RUNS, least_runs);
     if runs >= least {
         return sentence(
             format!("choose whether a lower or a higher {target} is better"),
@@ -101,12 +101,12 @@ fn meaning(measure: Measure) -> (&'static str, &'static str) {
     }
 }
 
-/// Parameters that enter by their logarithms; of ranks the scale makes no difference.
-fn scale(measure: Measure, own: &Importance) -> Option<Sentence> {
+/// Parameters on a logarithmic scale; ranks do not depend on the scale.
+fn scale(measure: Measure, importance: &Importance) -> Option<Sentence> {
     if !matches!(measure, Measure::Variance | Measure::BestTenth) {
         return None;
     }
-    let logs = own
+    let logs = importance
         .bars
         .iter()
         .filter(|bar| bar.is_log && bar.value.is_some());
@@ -198,7 +198,7 @@ mod tests {
 
     #[test]
     fn sentences_say_how_far_to_trust_the_bars() {
-        let own = Importance {
+        let importance = Importance {
             measure: Some(Measure::Variance),
             runs: 5_000,
             left_out: 3,
@@ -213,8 +213,8 @@ mod tests {
             }],
             ..Importance::default()
         };
-        let all = sentences("loss", Some(Direction::Less), None, &own);
-        let en: Vec<&str> = all.iter().map(|own| &*own.en).collect();
+        let all = sentences("loss", Some(Direction::Less), None, &importance);
+        let en: Vec<&str> = all.iter().map(|sentence| &*sentence.en).collect();
         assert_eq!(
             en,
             [
@@ -225,7 +225,7 @@ mod tests {
                 "on a logarithmic scale: lr",
             ]
         );
-        assert!(all.iter().all(|own| !own.zh.is_empty()));
+        assert!(all.iter().all(|sentence| !sentence.zh.is_empty()));
         let few = Importance {
             runs: 7,
             ..Importance::default()

@@ -5,11 +5,11 @@ use std::collections::HashMap;
 
 use super::{Point, Surface};
 
-/// Number of levels between the least and the greatest finite loss. An odd number, so that one is in the middle; more
-/// cannot be distinguished by the ten sequential colours.
+/// Number of levels between the minimum and the maximum finite loss. It is odd: one level is in the middle. The ten
+/// sequential colours do not distinguish more levels.
 pub const LEVELS: usize = 13;
 
-/// Distance of the levels.
+/// Spacing of the levels.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum LossScale {
     /// Equal differences.
@@ -58,8 +58,8 @@ pub fn levels((low, high): (f64, f64), scale: LossScale) -> Vec<f64> {
     all.filter(|level| (low..=high).contains(level)).collect()
 }
 
-/// A cell without a surface: its lower and upper corner, and `true` if a corner is NaN, `false` if the others are
-/// infinite.
+/// A cell without a surface: its lower left and upper right corner, and `true` if a corner is NaN, `false` if corners
+/// are only infinite.
 pub type Gap = (Point, Point, bool);
 
 /// Lines and areas of a surface.
@@ -72,7 +72,7 @@ pub struct Contours {
     pub above: Vec<Vec<Vec<Point>>>,
     /// For each level its lines.
     pub lines: Vec<Vec<Vec<Point>>>,
-    /// Cells without a surface; neighbours of one class in a row are one.
+    /// Cells without a surface; neighbours of the same class in a row are merged.
     pub gaps: Vec<Gap>,
 }
 
@@ -272,7 +272,7 @@ impl<'a> Tracer<'a> {
         }
     }
 
-    /// Joins the edges: every vertex has as many edges that begin as edges that end there.
+    /// Joins the edges to closed outlines: every vertex has equal numbers of beginning and ending edges.
     fn join(self) -> (Vec<Vec<Point>>, Vec<Vec<Point>>) {
         let mut begins: HashMap<Vertex, Vec<usize>, foldhash::fast::RandomState> =
             HashMap::default();
@@ -298,7 +298,7 @@ impl<'a> Tracer<'a> {
 
     /// The pieces of an outline that are not on the border.
     fn lines_of(&self, ring: &[&Edge], lines: &mut Vec<Vec<Point>>) {
-        // From an edge of the border on, so that no piece is cut in two.
+        // Starts at an edge of the border: no piece is cut in two.
         let start = ring.iter().position(|edge| !edge.is_line).unwrap_or(0);
         let mut piece: Vec<Point> = Vec::new();
         for edge in ring.iter().cycle().skip(start).take(ring.len()) {

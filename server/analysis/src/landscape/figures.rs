@@ -52,14 +52,14 @@ pub(super) struct Hill {
 pub struct Figures {
     /// End of the training and its recorded loss.
     pub end: Option<(Point, f64)>,
-    /// The lowest loss of the grid; `None` if none is finite.
+    /// The lowest loss of the grid; `None` if no loss is finite.
     pub least: Option<Spot>,
     /// Length of the path; `None` without one.
     pub path_length: Option<f64>,
-    /// Loss that bounds the basin of the end: its loss and a tenth of it more.
+    /// Loss that bounds the basin of the end: the loss at the end plus a tenth of its size.
     pub limit: Option<f64>,
-    /// Least distance from the end at which the bilinear surface exceeds the limit or is not finite, over rays in 64
-    /// directions. `None` if no ray reaches the limit within the plane, or if there is no end in it.
+    /// Minimum distance from the end at which the bilinear surface exceeds the limit or is not finite, over rays in 64
+    /// directions. `None` if no ray reaches the limit within the plane, or if the end is not in the plane.
     pub radius: Option<f64>,
     /// Larger of the second differences across the end along both axes, over the spacing of the grid there: loss per
     /// squared unit. `None` if a neighbour is outside of the plane or not finite.
@@ -68,7 +68,7 @@ pub struct Figures {
     pub saved: Vec<SavedState>,
     /// First hill on the path.
     pub(super) hill: Option<Hill>,
-    /// Number of points that are NaN, and of infinite ones.
+    /// Numbers of points that are NaN and that are infinite.
     pub not_finite: (usize, usize),
 }
 
@@ -115,7 +115,7 @@ pub fn figures(
     }
 }
 
-/// A loss and [`RISE`] of its size more; `None` for 0, of which a share is nothing, and for losses that are not finite.
+/// A loss plus [`RISE`] of its size; `None` for 0, which has no size, and for losses that are not finite.
 fn risen(loss: f64) -> Option<f64> {
     (loss.is_finite() && loss != 0.0).then(|| loss + RISE * loss.abs())
 }
@@ -130,8 +130,8 @@ fn least(surface: &Surface) -> Option<Spot> {
             let is_at_border = columns > 2
                 && rows > 2
                 && (row == 0 || column == 0 || row == rows - 1 || column == columns - 1);
-            let is_less = least.is_none_or(|own| {
-                loss < own.loss || (loss <= own.loss && own.is_at_border && !is_at_border)
+            let is_less = least.is_none_or(|spot| {
+                loss < spot.loss || (loss <= spot.loss && spot.is_at_border && !is_at_border)
             });
             if loss.is_finite() && is_less {
                 least = Some(Spot {

@@ -80,20 +80,20 @@ fn recorded() -> Vec<(String, Landscape)> {
     let format = sniff(name, || RECORDED[..64].to_vec()).unwrap();
     format.decoder(name).push(RECORDED, &mut batch);
     let all = batch.records.into_iter().filter_map(|record| {
-        let Body::Landscape(own) = record.body else {
+        let Body::Landscape(landscape) = record.body else {
             return None;
         };
         let tag = batch.new_tags.get(record.tag.0 as usize)?;
-        Some((tag.name.to_string(), *own))
+        Some((tag.name.to_string(), *landscape))
     });
     all.collect()
 }
 
-fn close(own: f64, truth: &Value) {
+fn close(value: f64, truth: &Value) {
     let truth = truth.as_f64().expect("a number");
     assert!(
-        (own - truth).abs() <= 1e-6 * truth.abs().max(1e-3),
-        "{own} {truth}"
+        (value - truth).abs() <= 1e-6 * truth.abs().max(1e-3),
+        "{value} {truth}"
     );
 }
 
@@ -103,30 +103,30 @@ fn figures_of_recorded_landscapes_are_those_of_a_slow_reader() {
     let truth = truth["ms20-summary"]["landscape"].as_array().unwrap();
     let recorded = recorded();
     assert_eq!((recorded.len(), truth.len()), (2, 2));
-    for own in truth {
-        let tag = own["tag"].as_str().unwrap();
+    for entry in truth {
+        let tag = entry["tag"].as_str().unwrap();
         let (_, landscape) = recorded.iter().find(|(other, _)| other == tag).unwrap();
         let surface = Surface::new(landscape).unwrap();
         let ends = (surface.x().len() - 1, surface.y().len() - 1);
-        close(surface.loss(0, 0), &own["at"]["i=0,j=0"]);
-        close(surface.loss(0, ends.0), &own["at"]["i=0,j=last"]);
-        close(surface.loss(ends.1, 0), &own["at"]["i=last,j=0"]);
+        close(surface.loss(0, 0), &entry["at"]["i=0,j=0"]);
+        close(surface.loss(0, ends.0), &entry["at"]["i=0,j=last"]);
+        close(surface.loss(ends.1, 0), &entry["at"]["i=last,j=0"]);
         let (low, high) = surface.range().unwrap();
-        close(low, &own["z_min"]);
-        close(high, &own["z_max"]);
-        let losses = own["training_loss_at_path"].as_array();
+        close(low, &entry["z_min"]);
+        close(high, &entry["z_max"]);
+        let losses = entry["training_loss_at_path"].as_array();
         let training = |step: i64| {
             let mut all = losses?.iter();
-            all.find(|own| own[0].as_i64() == Some(step))?[1][1].as_f64()
+            all.find(|pair| pair[0].as_i64() == Some(step))?[1][1].as_f64()
         };
         let figures = figures(landscape, &surface, training);
         let least = figures.least.unwrap();
-        close(least.at.0, &own["least"]["x"]);
-        close(least.at.1, &own["least"]["y"]);
-        close(least.loss, &own["least"]["loss"]);
-        close(figures.end.unwrap().1, &own["loss_at_end"]);
-        // A ray may be beyond the limit before the nearest point of the grid that is.
-        let nearest = own["nearest_grid_point_more_than_10_percent_above"]
+        close(least.at.0, &entry["least"]["x"]);
+        close(least.at.1, &entry["least"]["y"]);
+        close(least.loss, &entry["least"]["loss"]);
+        close(figures.end.unwrap().1, &entry["loss_at_end"]);
+        // A ray may exceed the limit before it reaches the nearest point of the grid above the limit.
+        let nearest = entry["nearest_grid_point_more_than_10_percent_above"]
             .as_f64()
             .unwrap();
         let radius = figures.radius.unwrap();
@@ -135,19 +135,23 @@ fn figures_of_recorded_landscapes_are_those_of_a_slow_reader() {
             "{radius} {nearest}"
         );
         assert_eq!(figures.not_finite, (0, 0));
-        let path = own["path"].as_array().map_or(&[][..], Vec::as_slice);
+        let path = entry["path"].as_array().map_or(&[][..], Vec::as_slice);
         assert_eq!(figures.saved.len(), path.len());
         for (saved, truth) in figures.saved.iter().zip(path) {
             close(saved.at.0, &truth[0]);
             close(saved.loss, &truth[2]);
         }
-        if let Some(length) = own.get("path_length") {
+        if let Some(length) = entry.get("path_length") {
             close(figures.path_length.unwrap(), length);
-            let bilinear = own["surface_at_path_bilinear"].as_array().unwrap();
+            let bilinear = entry["surface_at_path_bilinear"].as_array().unwrap();
             for (saved, truth) in figures.saved.iter().zip(bilinear) {
                 close(surface.at(saved.at).unwrap(), truth);
             }
-            let steps: Vec<_> = figures.saved.iter().filter_map(|own| own.step).collect();
+            let steps: Vec<_> = figures
+                .saved
+                .iter()
+                .filter_map(|state| state.step)
+                .collect();
             assert_eq!(steps, [8, 16, 24, 32]);
             let training = figures.saved[1].training_loss.unwrap();
             assert!((training - 1.634_929_3).abs() < 1e-6);
@@ -155,7 +159,7 @@ fn figures_of_recorded_landscapes_are_those_of_a_slow_reader() {
     }
     let sentences: Vec<_> = recorded
         .iter()
-        .map(|own| concluded(&own.1).sentence.en)
+        .map(|pair| concluded(&pair.1).sentence.en)
         .collect();
     assert_eq!(
         sentences[0],
@@ -173,14 +177,14 @@ fn short_names_are_in_the_tag() {
 
 #[test]
 fn the_surface_is_bilinear_and_its_rows_are_y() {
-    let own = landscape(
+    let record = landscape(
         (&[0.0, 2.0], &[0.0, 1.0, 3.0]),
         |x, y| x + 10.0 * y + x * y,
         &[],
     );
-    let surface = Surface::new(&own).unwrap();
+    let surface = Surface::new(&record).unwrap();
     assert_eq!(surface.loss(2, 1), 38.0);
-    // A bilinear function is its own bilinear surface.
+    // A bilinear function equals its bilinear surface.
     for (x, y) in [(0.0, 0.0), (1.0, 0.5), (2.0, 3.0), (0.3, 2.9)] {
         let loss = surface.at((x, y)).unwrap();
         assert!((loss - (x + 10.0 * y + x * y)).abs() < 1e-12);
@@ -191,12 +195,12 @@ fn the_surface_is_bilinear_and_its_rows_are_y() {
 
 #[test]
 fn a_corner_without_a_share_does_not_count() {
-    let own = landscape(
+    let record = landscape(
         (&[0.0, 1.0, 2.0], &[0.0, 1.0]),
         |x, _| if x > 1.5 { f64::NAN } else { x },
         &[],
     );
-    let surface = Surface::new(&own).unwrap();
+    let surface = Surface::new(&record).unwrap();
     assert_eq!(surface.at((1.0, 0.5)), Some(1.0));
     assert!(surface.at((1.1, 0.5)).unwrap().is_nan());
     let contours = contours(&surface, &[0.5]);
@@ -221,8 +225,8 @@ fn area(outlines: &[Vec<Point>]) -> f64 {
 #[test]
 fn a_bowl_has_a_round_hole_at_each_level() {
     let places = axis(-1.0, 1.0, 81);
-    let own = landscape((&places, &places), |x, y| x * x + y * y, &[]);
-    let surface = Surface::new(&own).unwrap();
+    let record = landscape((&places, &places), |x, y| x * x + y * y, &[]);
+    let surface = Surface::new(&record).unwrap();
     let contours = contours(&surface, &[0.25, 0.64]);
     for (index, radius) in [0.5, 0.8].into_iter().enumerate() {
         let inside = std::f64::consts::PI * radius * radius;
@@ -240,12 +244,12 @@ fn a_bowl_has_a_round_hole_at_each_level() {
 #[test]
 fn a_saddle_is_joined_by_the_mean_of_its_corners() {
     let corners = |low: f64| {
-        let own = landscape(
+        let record = landscape(
             (&[0.0, 1.0], &[0.0, 1.0]),
             |x, y| if x == y { 1.0 } else { low },
             &[],
         );
-        contours(&Surface::new(&own).unwrap(), &[0.5])
+        contours(&Surface::new(&record).unwrap(), &[0.5])
     };
     // Mean above the level: one area. Below: two.
     assert_eq!(corners(0.2).above[0].len(), 1);
@@ -281,14 +285,14 @@ fn the_basin_ends_where_the_surface_exceeds_the_limit() {
     // A cone of loss 1 at the end: 1.1 at a distance of 0.1, exactly along the lines of the grid.
     let places = axis(-1.0, 1.0, 201);
     let cone = |x: f64, y: f64| 1.0 + x.hypot(y);
-    let own = landscape((&places, &places), cone, &[(-0.9, 0.0), (0.0, 0.0)]);
-    let surface = Surface::new(&own).unwrap();
-    let figures = figures(&own, &surface, |_| None);
+    let record = landscape((&places, &places), cone, &[(-0.9, 0.0), (0.0, 0.0)]);
+    let surface = Surface::new(&record).unwrap();
+    let figures = figures(&record, &surface, |_| None);
     assert!((figures.radius.unwrap() - 0.1).abs() < 1e-3, "{figures:?}");
     assert!((figures.path_length.unwrap() - 0.9).abs() < 1e-12);
     let bowl = |x: f64, y: f64| 1.0 + 3.0 * x * x + 5.0 * y * y;
-    let own = landscape((&places, &places), bowl, &[(0.5, 0.5), (0.0, 0.0)]);
-    let figures = super::figures(&own, &Surface::new(&own).unwrap(), |_| None);
+    let record = landscape((&places, &places), bowl, &[(0.5, 0.5), (0.0, 0.0)]);
+    let figures = super::figures(&record, &Surface::new(&record).unwrap(), |_| None);
     assert!((figures.curvature.unwrap() - 10.0).abs() < 1e-6);
     assert!((figures.radius.unwrap() - (0.1_f64 / 5.0).sqrt()).abs() < 2e-3);
 }
@@ -296,19 +300,19 @@ fn the_basin_ends_where_the_surface_exceeds_the_limit() {
 #[test]
 fn a_basin_that_the_plane_does_not_leave_has_no_size() {
     let places = axis(-1.0, 1.0, 5);
-    let own = landscape((&places, &places), |_, _| 2.0, &[(0.5, 0.5), (0.0, 0.0)]);
-    let figures = figures(&own, &Surface::new(&own).unwrap(), |_| None);
+    let record = landscape((&places, &places), |_, _| 2.0, &[(0.5, 0.5), (0.0, 0.0)]);
+    let figures = figures(&record, &Surface::new(&record).unwrap(), |_| None);
     assert_eq!((figures.radius, figures.curvature), (None, Some(0.0)));
     assert_eq!(figures.limit, Some(2.2));
     // A loss of 0 has no 10 %; a negative one rises by a share of its size.
-    let own = landscape((&places, &places), |x, y| x * x + y * y, &[(0.0, 0.0)]);
+    let record = landscape((&places, &places), |x, y| x * x + y * y, &[(0.0, 0.0)]);
     assert_eq!(
-        super::figures(&own, &Surface::new(&own).unwrap(), |_| None).limit,
+        super::figures(&record, &Surface::new(&record).unwrap(), |_| None).limit,
         None
     );
-    let own = landscape((&places, &places), |_, _| -10.0, &[(0.0, 0.0)]);
+    let record = landscape((&places, &places), |_, _| -10.0, &[(0.0, 0.0)]);
     assert_eq!(
-        super::figures(&own, &Surface::new(&own).unwrap(), |_| None).limit,
+        super::figures(&record, &Surface::new(&record).unwrap(), |_| None).limit,
         Some(-9.0)
     );
 }
@@ -317,8 +321,8 @@ fn a_basin_that_the_plane_does_not_leave_has_no_size() {
 fn a_basin_ends_at_a_gap() {
     let places = axis(-1.0, 1.0, 9);
     let wall = |x: f64, _: f64| if x > 0.6 { f64::NAN } else { 1.0 };
-    let own = landscape((&places, &places), wall, &[(0.0, 0.0)]);
-    let figures = figures(&own, &Surface::new(&own).unwrap(), |_| None);
+    let record = landscape((&places, &places), wall, &[(0.0, 0.0)]);
+    let figures = figures(&record, &Surface::new(&record).unwrap(), |_| None);
     assert!((figures.radius.unwrap() - 0.5).abs() < 1e-9, "{figures:?}");
     assert_eq!(figures.not_finite, (18, 0));
 }
@@ -340,14 +344,14 @@ fn the_first_rule_that_holds_makes_the_sentence() {
         },
         &path,
     );
-    let own = concluded(&broken);
+    let nan = concluded(&broken);
     assert_eq!(
-        (own.tone, &*own.sentence.en),
+        (nan.tone, &*nan.sentence.en),
         (Tone::Error, "The loss at the end is NaN.")
     );
     let slope = concluded(&landscape(grid, |x, _| 3.0 - x, &path));
     assert!(slope.sentence.en.contains("at the border"), "{slope:?}");
-    // The lowest loss at the border is no less than that at the end: a flat surface is no slope.
+    // The lowest loss at the border equals that at the end: a flat surface is not a slope.
     let flat = concluded(&landscape(grid, |_, _| 2.0, &path));
     assert_eq!(flat.sentence.en, "The loss at the end is 2.");
     let hill = |x: f64, y: f64| bowl(x, y) + 2.0 * (-((x + 0.6) / 0.08).powi(2)).exp();
@@ -381,14 +385,14 @@ fn the_first_rule_that_holds_makes_the_sentence() {
 
 #[test]
 fn records_that_are_no_surface_are_refused() {
-    let own = landscape((&[0.0, 1.0], &[0.0, 1.0]), |x, _| x, &[]);
-    let mut other = own.clone();
+    let record = landscape((&[0.0, 1.0], &[0.0, 1.0]), |x, _| x, &[]);
+    let mut other = record.clone();
     other.surface.as_mut().unwrap().z.values.pop();
     assert_eq!(Surface::new(&other), Err(UnfitSurface::Sizes));
-    other = own.clone();
+    other = record.clone();
     other.surface.as_mut().unwrap().x.values.reverse();
     assert_eq!(Surface::new(&other), Err(UnfitSurface::Axes));
-    other = own.clone();
+    other = record.clone();
     other.surface.as_mut().unwrap().y.values[0] = f64::NEG_INFINITY;
     assert_eq!(Surface::new(&other), Err(UnfitSurface::Axes));
     other.surface = None;
@@ -415,9 +419,9 @@ proptest! {
     ) {
         let places = |count: usize| (0..count).map(|at| at as f64 * 2.0 - 5.0).collect::<Vec<_>>();
         let (x, y) = (places(columns), places(rows));
-        let mut own = landscape((&x, &y), |_, _| 0.0, &path);
-        own.surface.as_mut().unwrap().z.values = losses[..columns * rows].to_vec();
-        let surface = Surface::new(&own).unwrap();
+        let mut record = landscape((&x, &y), |_, _| 0.0, &path);
+        record.surface.as_mut().unwrap().z.values = losses[..columns * rows].to_vec();
+        let surface = Surface::new(&record).unwrap();
         let found = contours(&surface, &[level]);
         // Outlines are closed and within the grid, and areas and gaps are the whole grid.
         let cells = ((columns - 1) * (rows - 1)) as f64 * 4.0;
@@ -425,9 +429,9 @@ proptest! {
         prop_assert!((area(&found.area) + gaps - cells).abs() < 1e-6);
         let above = area(&found.above[0]);
         prop_assert!((-1e-6..=cells - gaps + 1e-6).contains(&above), "{above}");
-        let figures = figures(&own, &surface, |_| None);
+        let figures = figures(&record, &surface, |_| None);
         prop_assert!(figures.radius.is_none_or(|radius| (0.0..100.0).contains(&radius)));
-        prop_assert!(!conclusion(&own, &figures).sentence.zh.is_empty());
+        prop_assert!(!conclusion(&record, &figures).sentence.zh.is_empty());
         surface.cut_along_x((0.5, 0.5));
     }
 }

@@ -17,7 +17,7 @@ impl Piece {
         self.start.is_finite() && self.slope.is_finite() && self.bend.is_finite()
     }
 
-    /// The greatest loss; infinite if the piece has no surface.
+    /// The maximum loss; infinite if the piece has no surface.
     pub(super) fn greatest(&self) -> f64 {
         if !self.is_finite() {
             return f64::INFINITY;
@@ -60,7 +60,9 @@ pub(super) fn walk(surface: &Surface, from: Point, to: Point) -> Vec<Piece> {
     };
     let mut cuts = vec![0.0, 1.0];
     for (axis, from, to) in [(&surface.x, from.0, to.0), (&surface.y, from.1, to.1)] {
-        let shares = axis.iter().map(|own| (own - from) / (to - from));
+        let shares = axis
+            .iter()
+            .map(|coordinate| (coordinate - from) / (to - from));
         cuts.extend(shares.filter(|share| *share > 0.0 && *share < 1.0));
     }
     cuts.sort_by(f64::total_cmp);
@@ -70,7 +72,7 @@ pub(super) fn walk(surface: &Surface, from: Point, to: Point) -> Vec<Piece> {
         let middle = at(span.0 / 2.0 + span.1 / 2.0);
         let (column, _) = place(&surface.x, middle.0)?;
         let (row, _) = place(&surface.y, middle.1)?;
-        // In the cell of the middle, also at its border, where another cell may have no surface.
+        // Interpolates in the cell of the middle, also at its border: a neighbouring cell may have no surface.
         let loss = |(x, y): Point| {
             let share = |axis: &[f64], first: usize, at: f64| {
                 let width = axis.get(first + 1).map_or(0.0, |next| next - axis[first]);

@@ -1,15 +1,15 @@
 //! Estimated gain of more workers for the bottleneck of a pipeline.
 //!
 //! While the training waits, the bottleneck is never idle: the queue before it is full, or it is a source, and its
-//! output is taken at once. So at such a step one batch takes it as long as the whole step, and more workers share
+//! output is taken at once. At such a step, one batch occupies the bottleneck for the whole step. More workers share
 //! that time until the training no longer waits. The next bottleneck is unknown: the estimate is a best case.
 
 use super::{Clock, InputTimes};
 
 /// Minimum number of steps for an estimate.
-const LEAST_STEPS: usize = 8;
+const MIN_STEPS: usize = 8;
 /// Maximum number of workers in an estimate.
-const MOST_WORKERS: u64 = 64;
+const MAX_WORKERS: u64 = 64;
 /// Minimum gain of more workers, as a share of the step time.
 const WORTH: f64 = 0.05;
 
@@ -22,19 +22,19 @@ pub struct Estimate {
     pub step_nanos: u64,
 }
 
-/// Step times with the current number of workers, then with more, as long as they gain enough. Empty without an
-/// estimate: too few steps, next to no waiting, or the device waited.
+/// Step times with the current number of workers, then with more workers while they gain enough. Empty without an
+/// estimate: too few steps, hardly any waiting, or the device waited.
 pub fn more_workers(times: &InputTimes, workers: u64) -> Vec<Estimate> {
-    let is_known = times.clock != Clock::Device && times.steps.len() >= LEAST_STEPS;
-    if !is_known || workers == 0 || workers > MOST_WORKERS {
+    let is_known = times.clock != Clock::Device && times.steps.len() >= MIN_STEPS;
+    if !is_known || workers == 0 || workers > MAX_WORKERS {
         return Vec::new();
     }
     let mean = |with: u64| {
         let shares = workers as f64 / with as f64;
-        let steps = times.steps.iter().map(|own| {
-            let whole = own.whole_nanos as f64;
+        let steps = times.steps.iter().map(|step| {
+            let whole = step.whole_nanos as f64;
             // A step without waiting was not held up.
-            let without = own.whole_nanos.saturating_sub(own.input_nanos) as f64;
+            let without = step.whole_nanos.saturating_sub(step.input_nanos) as f64;
             (whole * shares).max(without).min(whole)
         });
         steps.sum::<f64>() / times.steps.len() as f64
@@ -56,7 +56,7 @@ pub fn more_workers(times: &InputTimes, workers: u64) -> Vec<Estimate> {
         with += (with / 2).max(1);
         let more = estimate(with);
         let before = all[all.len() - 1].step_nanos;
-        if with > MOST_WORKERS || (before.saturating_sub(more.step_nanos) as f64) <= worth {
+        if with > MAX_WORKERS || (before.saturating_sub(more.step_nanos) as f64) <= worth {
             break;
         }
         all.push(more);
@@ -88,7 +88,7 @@ mod tests {
 
     fn millis(steps: &[(u64, u64)], workers: u64) -> Vec<(u64, u64)> {
         let all = more_workers(&times(steps), workers).into_iter();
-        all.map(|own| (own.workers, own.step_nanos / 1_000_000))
+        all.map(|estimate| (estimate.workers, estimate.step_nanos / 1_000_000))
             .collect()
     }
 
@@ -120,7 +120,7 @@ mod tests {
         let mut device = times(&[(160, 120); 10]);
         device.clock = Clock::Device;
         assert!(more_workers(&device, 1).is_empty());
-        // If a step consists of waiting only, no number of workers ends it: the list is finite all the same.
+        // If a step consists of waiting only, no number of workers ends it: the list is still finite.
         let all = millis(&[(1_000, 1_000); 10], 1);
         assert!(all.len() <= 8, "{all:?}");
         assert!(all.windows(2).all(|pair| pair[1].1 < pair[0].1), "{all:?}");

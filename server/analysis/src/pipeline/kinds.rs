@@ -6,18 +6,22 @@ use trainscope_api::table::PipelinePlace;
 
 use super::{Operation, Part, Pipeline};
 
-/// Parameters of the operations of a pipeline at each place; `None` where it has no such operation.
+/// Parameters of the operations of a pipeline at each place; `None` if it has no such operation.
 pub type PlaceCells = Vec<Option<Vec<(String, String)>>>;
 
-/// Pipelines whose operations are joined by name and order, as few places as that allows; the first pipelines decide
-/// the order of places that no pipeline has both of. Costs operations × places for each pipeline.
+/// Joins the operations of pipelines by name and order, in the minimum number of places. Two places that no pipeline
+/// has in common keep the order of the first pipelines. Costs operations × places for each pipeline.
 pub fn side_by_side(pipelines: &[&Pipeline]) -> (Vec<PipelinePlace>, Vec<PlaceCells>) {
     // Places by number, in the order of the data.
     let mut places: Vec<(usize, &str)> = Vec::new();
     let mut cells: Vec<BTreeMap<usize, Vec<(String, String)>>> = Vec::new();
     for pipeline in pipelines {
-        let names: Vec<&str> = pipeline.operations.iter().map(|own| &*own.name).collect();
-        let mut own = BTreeMap::new();
+        let names: Vec<&str> = pipeline
+            .operations
+            .iter()
+            .map(|operation| &*operation.name)
+            .collect();
+        let mut by_place = BTreeMap::new();
         let mut joined = Vec::with_capacity(places.len());
         let mut next = places.len();
         let mut rest = pipeline.operations.iter();
@@ -26,28 +30,28 @@ pub fn side_by_side(pipelines: &[&Pipeline]) -> (Vec<PipelinePlace>, Vec<PlaceCe
             let entry = place.and_then(|at| places.get(at).copied());
             let entry = entry.or_else(|| {
                 next += 1;
-                operation.map(|own| (next - 1, &*own.name))
+                operation.map(|operation| (next - 1, &*operation.name))
             });
             if let (Some((number, _)), Some(operation)) = (entry, operation) {
-                own.insert(number, parameters(operation));
+                by_place.insert(number, parameters(operation));
             }
             joined.extend(entry);
         }
         places = joined;
-        cells.push(own);
+        cells.push(by_place);
     }
     let heads = places.iter().map(|(number, name)| PipelinePlace {
         operation: (*name).to_owned(),
         differing: differing(
             &cells
                 .iter()
-                .filter_map(|own| own.get(number))
+                .filter_map(|by_place| by_place.get(number))
                 .collect::<Vec<_>>(),
         ),
     });
     let heads = heads.collect();
-    let rows = cells.into_iter().map(|mut own| {
-        let cell = |(number, _): &(usize, &str)| own.remove(number);
+    let rows = cells.into_iter().map(|mut by_place| {
+        let cell = |(number, _): &(usize, &str)| by_place.remove(number);
         places.iter().map(cell).collect()
     });
     (heads, rows.collect())
@@ -96,7 +100,11 @@ fn parameters(operation: &Operation) -> Vec<(String, String)> {
         add_part(&mut all, &sampler.name, sampler);
     }
     if !operation.transforms.is_empty() {
-        let names: Vec<&str> = operation.transforms.iter().map(|own| &*own.name).collect();
+        let names: Vec<&str> = operation
+            .transforms
+            .iter()
+            .map(|transform| &*transform.name)
+            .collect();
         all.push(("transforms".to_owned(), names.join(", ")));
     }
     let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
@@ -114,8 +122,8 @@ fn parameters(operation: &Operation) -> Vec<(String, String)> {
 }
 
 fn add_part(all: &mut Vec<(String, String)>, name: &str, part: &Part) {
-    let own = part.parameters.iter();
-    all.extend(own.map(|(own, value)| (format!("{name}.{own}"), value.clone())));
+    let parameters = part.parameters.iter();
+    all.extend(parameters.map(|(parameter, value)| (format!("{name}.{parameter}"), value.clone())));
 }
 
 /// Names of parameters that differ, in the order of their names.
@@ -127,9 +135,10 @@ fn differing(cells: &[&Vec<(String, String)>]) -> Vec<String> {
         .map(|(name, _)| name)
         .collect();
     let differs = |wanted: &&String| {
-        let values = cells.iter().map(|own| {
-            let mut own = own.iter();
-            own.find(|(name, _)| name == *wanted)
+        let values = cells.iter().map(|cell| {
+            let mut parameters = cell.iter();
+            parameters
+                .find(|(name, _)| name == *wanted)
                 .map(|(_, value)| value)
         });
         values.collect::<BTreeSet<Option<&String>>>().len() > 1
@@ -164,19 +173,19 @@ mod tests {
         let second = pipeline(&[("Mnist", "1"), ("Map", "1"), ("Map", "2"), ("Batch", "16")]);
         let third = pipeline(&[("Numpy", "1"), ("Batch", "8")]);
         let (places, cells) = side_by_side(&[&first, &second, &third]);
-        let names: Vec<&str> = places.iter().map(|own| &*own.operation).collect();
+        let names: Vec<&str> = places.iter().map(|place| &*place.operation).collect();
         assert_eq!(names.len(), 6, "{names:?}");
-        for (own, operations) in [(0, 4), (1, 4), (2, 2)] {
-            let has = cells[own].iter().flatten().count();
-            assert_eq!((cells[own].len(), has), (6, operations));
+        for (pipeline, operations) in [(0, 4), (1, 4), (2, 2)] {
+            let has = cells[pipeline].iter().flatten().count();
+            assert_eq!((cells[pipeline].len(), has), (6, operations));
         }
-        let batch = names.iter().position(|own| *own == "Batch").unwrap();
+        let batch = names.iter().position(|name| *name == "Batch").unwrap();
         assert_eq!(places[batch].differing, ["size"]);
         assert_eq!(
             cells[1][batch],
             Some(vec![("size".to_owned(), "16".to_owned())])
         );
-        let mnist = names.iter().position(|own| *own == "Mnist").unwrap();
+        let mnist = names.iter().position(|name| *name == "Mnist").unwrap();
         assert_eq!(places[mnist].differing, [""; 0]);
         assert_eq!(side_by_side(&[]), (Vec::new(), Vec::new()));
     }

@@ -38,7 +38,7 @@ impl Pipeline {
         let fed: HashSet<usize> = operators
             .operators
             .iter()
-            .flat_map(|own| own.inputs.iter().copied())
+            .flat_map(|operator| operator.inputs.iter().copied())
             .collect();
         // The last one feeds no other; in a cycle the first one in the file counts.
         let last = (0..operators.operators.len()).find(|index| !fed.contains(index));
@@ -52,9 +52,9 @@ impl Pipeline {
             ran.pop();
         }
         let mut pipeline = Self::new(&tree);
-        for (own, index) in pipeline.operations.iter_mut().zip(ran) {
+        for (operation, index) in pipeline.operations.iter_mut().zip(ran) {
             let found = &operators.operators[index];
-            own.running = Some(OperationStats {
+            operation.running = Some(OperationStats {
                 workers: found.workers,
                 queue: found.queue.clone(),
                 cpu_percent: found.cpu_percent.clone(),
@@ -71,13 +71,17 @@ impl Pipeline {
     pub fn take_running(&mut self, ran: &Self) -> bool {
         let mut from = 0;
         let mut places = Vec::new();
-        for own in &ran.operations {
-            if own.running.as_ref().is_none_or(|own| own.queue.is_none()) {
+        for operation in &ran.operations {
+            if operation
+                .running
+                .as_ref()
+                .is_none_or(|running| running.queue.is_none())
+            {
                 continue;
             }
-            let is_source = own.inputs.is_empty();
+            let is_source = operation.inputs.is_empty();
             let found = self.operations.iter().skip(from).position(|other| {
-                let is_alike = plain(&other.name) == plain(&own.name);
+                let is_alike = plain(&other.name) == plain(&operation.name);
                 is_alike && !is_source || is_source && other.inputs.is_empty()
             });
             let Some(found) = found else {
@@ -90,9 +94,14 @@ impl Pipeline {
             return false;
         }
         let queued = ran.operations.iter();
-        let queued = queued.filter(|own| own.running.as_ref().is_some_and(|r| r.queue.is_some()));
-        for (at, own) in places.iter().zip(queued) {
-            self.operations[*at].running.clone_from(&own.running);
+        let queued = queued.filter(|operation| {
+            operation
+                .running
+                .as_ref()
+                .is_some_and(|r| r.queue.is_some())
+        });
+        for (at, operation) in places.iter().zip(queued) {
+            self.operations[*at].running.clone_from(&operation.running);
         }
         self.interval_millis = ran.interval_millis;
         self.processors = ran.processors;
@@ -148,19 +157,19 @@ impl Pipeline {
     }
 }
 
-/// The tree of inputs of an operator; `ran` collects the operators in the order of a pipeline.
+/// The tree of inputs of an operator; `ran` collects the indices of operators in the order of a pipeline.
 fn node(
     all: &Operators,
     at: usize,
     seen: &mut HashSet<usize>,
     ran: &mut Vec<usize>,
 ) -> Option<DatasetNode> {
-    let own = all.operators.get(at).filter(|_| seen.insert(at))?;
-    let children = own.inputs.iter();
+    let operator = all.operators.get(at).filter(|_| seen.insert(at))?;
+    let children = operator.inputs.iter();
     let children = children.filter_map(|input| node(all, *input, seen, ran));
     let children = children.collect();
     ran.push(at);
-    let name = LineageValue::Text(own.name.clone());
+    let name = LineageValue::Text(operator.name.clone());
     Some(DatasetNode {
         parameters: vec![("op_type".to_owned(), name)],
         children,
@@ -168,7 +177,7 @@ fn node(
     })
 }
 
-/// `BatchDataset`, `Batch` and `batch` are equal.
+/// Name in lower case without suffix: `BatchDataset`, `Batch` and `batch` are equal.
 fn plain(name: &str) -> String {
     let name = name.strip_suffix("Dataset").unwrap_or(name);
     name.to_ascii_lowercase()
@@ -259,7 +268,7 @@ mod tests {
             ("Left", &[10], &[]),
             ("Right", &[10], &[]),
         ];
-        // A zip without a queue is as empty as the emptier of its inputs.
+        // A zip without a queue counts by its emptier input.
         assert_eq!(slow(&zip, Some(true)).as_deref(), Some("Slow"));
         let mut queued = zip;
         queued[0].1 = &[0];
@@ -284,25 +293,25 @@ mod tests {
         };
         let source = recorded("TFRecordDataset", Vec::new());
         let mapped = recorded("Map", vec![recorded("Skip", vec![source])]);
-        let mut own = Pipeline::new(&recorded("Batch", vec![mapped]));
+        let mut pipeline = Pipeline::new(&recorded("Batch", vec![mapped]));
         let ran = operators(&[
             ("EpochCtrl", &[], &[1]),
             ("Batch", &[1], &[2]),
             ("Map", &[2], &[3]),
             ("TFReader", &[3], &[]),
         ]);
-        assert!(own.take_running(&Pipeline::of_operators(&ran)));
-        let sizes = own.operations.iter().map(|own| {
-            let queue = own.running.as_ref()?.queue.as_ref()?;
+        assert!(pipeline.take_running(&Pipeline::of_operators(&ran)));
+        let sizes = pipeline.operations.iter().map(|operation| {
+            let queue = operation.running.as_ref()?.queue.as_ref()?;
             queue.sizes.first().copied()
         });
         assert_eq!(sizes.collect::<Vec<_>>(), [Some(3), None, Some(2), Some(1)]);
         // There is no queue between Skip and its user.
-        assert_eq!(own.fill_before(2), Some(0.3));
-        let before = own.clone();
+        assert_eq!(pipeline.fill_before(2), Some(0.3));
+        let before = pipeline.clone();
         let other = operators(&[("Shuffle", &[1], &[1]), ("TFReader", &[3], &[])]);
-        assert!(!own.take_running(&Pipeline::of_operators(&other)));
-        assert!(!own.take_running(&Pipeline::default()));
-        assert_eq!(own, before);
+        assert!(!pipeline.take_running(&Pipeline::of_operators(&other)));
+        assert!(!pipeline.take_running(&Pipeline::default()));
+        assert_eq!(pipeline, before);
     }
 }

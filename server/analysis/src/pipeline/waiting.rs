@@ -1,8 +1,8 @@
-//! Waiting times of the training: from the spans of its own lane for getting data, or from the times at which it took
-//! each batch.
+//! Waiting times of the training: from the spans of its lane for getting data, or from the times at which it took each
+//! batch.
 //!
 //! Spans are folded over profiles. A lane counts as training only if it also does something else: a lane that only
-//! loads runs beside the training. Spans about data are recognised by name; nested ones count once.
+//! loads runs in parallel to the training. Spans about data are recognised by name; nested ones count once.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -60,7 +60,7 @@ struct LaneTime {
 pub struct StepTime {
     /// The step.
     pub step: i64,
-    /// From its first span to the end of its last one, on the lane of the training.
+    /// Time from its first span to the end of its last one, on the lane of the training.
     pub whole_nanos: u64,
     /// Part of it spent on getting data.
     pub input_nanos: u64,
@@ -72,9 +72,9 @@ pub enum Clock {
     /// The program, by spans of one lane.
     #[default]
     Spans,
-    /// The data set, at each request for a batch: the program waits from then on.
+    /// The data set, at each request for a batch: the program waits after it.
     Iterator,
-    /// The transfer of batches to the device: it waits so that the device need not, unless its queue runs empty.
+    /// The transfer of batches to the device. It waits instead of the device, unless its queue runs empty.
     Device,
 }
 
@@ -98,7 +98,7 @@ pub struct QueueState {
     pub batches: u64,
     /// Number of batches that found it empty.
     pub empty: u64,
-    /// Time that the very first batch took, which is not among these.
+    /// Waiting time for the very first batch, which is not among these.
     pub first_nanos: u64,
 }
 
@@ -134,13 +134,13 @@ impl Waiting {
         }
     }
 
-    /// The times of the lane that trains: the one that both gets data and does something else in the most steps.
-    /// `None` if there is none.
+    /// Times of the lane that trains: it gets data and does something else in the maximum number of steps. `None` if no
+    /// lane does both.
     pub fn times(self) -> Option<InputTimes> {
         let both = |steps: &BTreeMap<i64, LaneTime>| {
             let both = steps
                 .values()
-                .filter(|own| own.does_more && !own.input.is_empty());
+                .filter(|time| time.does_more && !time.input.is_empty());
             both.count()
         };
         let counted = self
@@ -195,23 +195,23 @@ impl InputTimes {
     /// Share of the time of all steps spent waiting, 0 to 1; 0 if no time was spent.
     pub fn share(&self) -> f64 {
         let sum =
-            |of: fn(&StepTime) -> u64| self.steps.iter().map(|own| of(own) as f64).sum::<f64>();
-        let whole = sum(|own| own.whole_nanos);
+            |of: fn(&StepTime) -> u64| self.steps.iter().map(|step| of(step) as f64).sum::<f64>();
+        let whole = sum(|step| step.whole_nanos);
         if whole > 0.0 {
-            sum(|own| own.input_nanos) / whole
+            sum(|step| step.input_nanos) / whole
         } else {
             0.0
         }
     }
 
-    /// Mean time of a step, rounded as those of profiles are.
+    /// Mean time of a step, rounded like the means of profiles.
     pub fn mean(&self, of: fn(&StepTime) -> u64) -> u64 {
-        let sum: u128 = self.steps.iter().map(|own| u128::from(of(own))).sum();
+        let sum: u128 = self.steps.iter().map(|step| u128::from(of(step))).sum();
         let count = (self.steps.len() as u128).max(1);
         u64::try_from((sum + count / 2) / count).unwrap_or(u64::MAX)
     }
 
-    /// Its means, for the summary of a profile.
+    /// Means for the summary of a profile.
     pub fn summary(&self) -> InputShare {
         let nanos = |mean: u64| i64::try_from(mean).unwrap_or(i64::MAX);
         InputShare {
@@ -256,7 +256,7 @@ impl InputTimes {
 
     /// The step that waited longest, the first of equal ones.
     pub fn longest(&self) -> Option<StepTime> {
-        let longest = self.steps.iter().rev().max_by_key(|own| own.input_nanos);
+        let longest = self.steps.iter().rev().max_by_key(|step| step.input_nanos);
         longest.copied()
     }
 }
@@ -327,7 +327,7 @@ mod tests {
         let all: Vec<_> = found
             .steps
             .iter()
-            .map(|own| (own.step, own.whole_nanos, own.input_nanos))
+            .map(|step| (step.step, step.whole_nanos, step.input_nanos))
             .collect();
         assert_eq!(all, [(0, 100, 40), (1, 100, 5)]);
         assert_eq!(found.longest().unwrap().step, 0);
@@ -388,11 +388,11 @@ mod tests {
         ];
         let found = InputTimes::of_batches(&batches, Clock::Iterator).unwrap();
         let all = found.steps.iter();
-        let all = all.map(|own| {
+        let all = all.map(|step| {
             (
-                own.step,
-                own.whole_nanos / 1_000_000,
-                own.input_nanos / 1_000_000,
+                step.step,
+                step.whole_nanos / 1_000_000,
+                step.input_nanos / 1_000_000,
             )
         });
         let expected = [

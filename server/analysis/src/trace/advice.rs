@@ -2,7 +2,8 @@
 //!
 //! The pages and the conditions of watchpoints about profiles show the same judgement. Ids of rules are those of their
 //! conditions, and limits are the parameters of these. Gains are taken from disjoint parts of the steps and of the
-//! waiting between them, so their sum never exceeds that time less its compute; only tensor cores would make compute itself shorter.
+//! waiting between them. Their sum never exceeds that time less its compute; only tensor cores would make compute
+//! itself shorter.
 
 use trainscope_api::profile::{
     Advice, NotJudged, ProfileState, RanksAnswer, Sentence, SessionSummary,
@@ -28,7 +29,7 @@ pub use lack::Lack;
 pub use limits::Limits;
 pub use rule::Rule;
 
-/// Judgement of one session of one rank. A rule that is in none of its lists does not apply to the profile.
+/// Judgement of one session of one rank. A rule that is missing in all lists does not apply to the profile.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Judgement {
     /// Findings, the largest gain first. Their ids are [`Rule::name`].
@@ -62,7 +63,7 @@ pub fn judge(facts: &Facts<'_>, limits: &Limits) -> Judgement {
 
 /// Reason why a rule that found nothing is not judged.
 fn passes(rule: Rule, facts: &Facts<'_>) -> Result<(), Lack> {
-    // The data set counts its batches by itself.
+    // The data set counts its batches itself.
     let has_batches = facts.summary.input.is_some_and(|input| input.is_judged);
     if !rule.is_about_time() || (rule == Rule::DataBound && has_batches) {
         return Ok(());
@@ -121,7 +122,7 @@ impl Judgement {
 }
 
 fn sort(advice: &mut [Advice]) {
-    advice.sort_by_key(|own| std::cmp::Reverse((own.gain_nanos, own.severity)));
+    advice.sort_by_key(|entry| std::cmp::Reverse((entry.gain_nanos, entry.severity)));
 }
 
 fn verdict(rule: Rule, facts: &Facts<'_>, limits: &Limits) -> Verdict {

@@ -1,4 +1,4 @@
-//! Totals of a stretch of time, by looking at every slice that touches it.
+//! Totals of a stretch of time, over all slices that touch it.
 
 use std::cmp::Reverse;
 
@@ -22,7 +22,7 @@ struct Sum {
     kind: TimeKind,
     count: u64,
     total: i64,
-    own: i64,
+    self_time: i64,
 }
 
 /// Totals of the time between two times since the origin, in some lanes or all.
@@ -39,8 +39,8 @@ pub fn area(
     let mut slots = vec![NONE; model.trace.texts.len() + 1];
     for lane in chosen(model, lanes) {
         let first = totals.len();
-        if let Some(own) = lane_totals(model, levels, lane, span, &mut totals, &mut slots) {
-            answer.lanes.push(own);
+        if let Some(area_lane) = lane_totals(model, levels, lane, span, &mut totals, &mut slots) {
+            answer.lanes.push(area_lane);
         }
         for total in &totals[first..] {
             slots[total.name as usize] = NONE;
@@ -50,7 +50,7 @@ pub fn area(
     totals.sort_unstable_by_key(|total| {
         (
             Reverse(total.total),
-            Reverse(total.own),
+            Reverse(total.self_time),
             total.lane,
             total.name,
         )
@@ -65,7 +65,7 @@ pub fn area(
         kind: total.kind,
         count: total.count,
         total_nanos: total.total,
-        self_nanos: total.own.max(0),
+        self_nanos: total.self_time.max(0),
     });
     answer.names = names.collect();
     let series = counters::recorded(model);
@@ -76,7 +76,7 @@ pub fn area(
     answer
 }
 
-/// Lanes that are asked for, each once, in order.
+/// The requested lanes, each once, in order.
 pub(super) fn chosen(model: &Model, lanes: Option<&[u32]>) -> Vec<u32> {
     let all = 0..u32::try_from(model.lanes.len()).unwrap_or(NONE);
     match lanes {
@@ -121,18 +121,18 @@ fn lane_totals(
                 kind,
                 count: 0,
                 total: 0,
-                own: 0,
+                self_time: 0,
             });
         }
         if let Some(total) = totals.get_mut(slots[name] as usize) {
             total.count += 1;
             total.total = total.total.saturating_add(len);
-            total.own = total.own.saturating_add(len);
+            total.self_time = total.self_time.saturating_add(len);
         }
         if clip.taken > 0 {
             let parent = name_of(model.parents[clip.slice as usize]);
             if let Some(total) = totals.get_mut(slots[parent] as usize) {
-                total.own = total.own.saturating_sub(clip.taken);
+                total.self_time = total.self_time.saturating_sub(clip.taken);
             }
         }
         if kind != TimeKind::Idle && end > until {
@@ -141,12 +141,12 @@ fn lane_totals(
         }
     });
     let mut by_kind = [(0_i64, TimeKind::Host); 6];
-    for total in totals.get(first..).filter(|own| !own.is_empty())? {
+    for total in totals.get(first..).filter(|added| !added.is_empty())? {
         if let Some(sum) = by_kind.get_mut(total.kind as usize) {
-            *sum = (sum.0.saturating_add(total.own), total.kind);
+            *sum = (sum.0.saturating_add(total.self_time), total.kind);
         }
     }
-    let most = by_kind.into_iter().max_by_key(|(own, _)| *own)?;
+    let most = by_kind.into_iter().max_by_key(|(time, _)| *time)?;
     Some(AreaLane {
         lane: lane::text(model, lane as usize),
         name: lane::name(model, lane as usize),
@@ -155,7 +155,7 @@ fn lane_totals(
     })
 }
 
-/// Values of a series in an area, each counted for as long as it lasts; `None` if it begins later.
+/// Values of a series in an area, weighted by their duration; `None` if it begins later.
 fn counter(series: &Series<'_>, (from, to): Span) -> Option<AreaCounter> {
     let behind = series.times.partition_point(|time| *time < to);
     let first = series
@@ -172,21 +172,21 @@ fn counter(series: &Series<'_>, (from, to): Span) -> Option<AreaCounter> {
             .get(index + 1)
             .map_or(to, |next| (*next).min(to));
         let lasts = end.saturating_sub(begin).max(0) as f64;
-        // The least positive weight gives a value without duration a say only if there is no other.
+        // With the smallest positive weight, a value without duration counts only if there is no other.
         let lasts = lasts.max(f64::MIN_POSITIVE);
         weighted += value * lasts;
         weight += lasts;
-        let own = answer.get_or_insert_with(|| AreaCounter {
+        let counter = answer.get_or_insert_with(|| AreaCounter {
             name: series.name.clone(),
             least: value,
             mean: value,
             greatest: value,
         });
-        if value.is_nan() || value < own.least {
-            own.least = value;
+        if value.is_nan() || value < counter.least {
+            counter.least = value;
         }
-        own.greatest = own.greatest.max(value);
-        own.mean = weighted / weight;
+        counter.greatest = counter.greatest.max(value);
+        counter.mean = weighted / weight;
     }
     answer
 }

@@ -1,4 +1,4 @@
-//! Calls of operators: nesting among operators and annotations alone, own time, and the device work that they launch.
+//! Calls of operators: nesting among operators and annotations alone, self time, and the launched device work.
 
 use trainscope_format::trace::{LaneKind, NONE, SliceClass};
 
@@ -15,7 +15,7 @@ pub struct Calls {
     /// Number of calls directly within each.
     pub children: Vec<u32>,
     /// Duration without the union of the calls within each.
-    pub own: Vec<i64>,
+    pub self_nanos: Vec<i64>,
     /// Call of each slice that is one; [`NONE`] for all others.
     of_slice: Vec<u32>,
 }
@@ -30,23 +30,24 @@ impl Calls {
         // End of the last child of each call, up to which its time is covered.
         let mut covered = Vec::new();
         for lane in &model.lanes {
-            let own = lane.slices.clone();
-            let own = own.filter(|slice| is_call(model, *slice));
-            nest_lane(&model.trace.slices, own, |slice, _, parent| {
+            let slices = lane.slices.clone();
+            let slices = slices.filter(|slice| is_call(model, *slice));
+            nest_lane(&model.trace.slices, slices, |slice, _, parent| {
                 let (begin, end) = model.span(slice);
                 let index = u32::try_from(calls.slices.len()).unwrap_or(NONE);
                 let parent = calls.of_slice.get(parent as usize).copied().unwrap_or(NONE);
                 if let Some(children) = calls.children.get_mut(parent as usize) {
                     *children += 1;
                     let covered = &mut covered[parent as usize];
-                    calls.own[parent as usize] -= end.saturating_sub(begin.max(*covered)).max(0);
+                    calls.self_nanos[parent as usize] -=
+                        end.saturating_sub(begin.max(*covered)).max(0);
                     *covered = end.max(*covered);
                 }
                 calls.of_slice[slice as usize] = index;
                 calls.slices.push(slice);
                 calls.parents.push(parent);
                 calls.children.push(0);
-                calls.own.push(end.saturating_sub(begin));
+                calls.self_nanos.push(end.saturating_sub(begin));
                 covered.push(i64::MIN);
             });
         }
@@ -133,23 +134,23 @@ impl Calls {
         launched
     }
 
-    /// Device time of each call: of its own launches, and of those of everything within it.
+    /// Device time of each call: of its launches, and with the launches of all calls within it.
     pub fn device_times(&self, model: &Model, launched: &[LaunchedWork]) -> (Vec<i64>, Vec<i64>) {
-        // Operators of a compiled graph run on the device by themselves.
-        let on_device = self.slices.iter().zip(&self.own);
+        // Operators of a compiled graph are themselves device work.
+        let on_device = self.slices.iter().zip(&self.self_nanos);
         let on_device =
-            on_device.map(|(slice, own)| if model.is_device(*slice) { *own } else { 0 });
-        let mut own: Vec<i64> = on_device.collect();
+            on_device.map(|(slice, time)| if model.is_device(*slice) { *time } else { 0 });
+        let mut direct: Vec<i64> = on_device.collect();
         for work in launched {
             let (begin, end) = model.span(work.slice);
-            own[work.call] = own[work.call].saturating_add(end.saturating_sub(begin));
+            direct[work.call] = direct[work.call].saturating_add(end.saturating_sub(begin));
         }
-        let mut total = own.clone();
+        let mut total = direct.clone();
         for call in (0..self.len()).rev() {
             if let Some(parent) = self.parent(call) {
                 total[parent] = total[parent].saturating_add(total[call]);
             }
         }
-        (own, total)
+        (direct, total)
     }
 }

@@ -25,14 +25,18 @@ pub(super) fn clips(
     (from, to): Span,
     mut visit: impl FnMut(Clip),
 ) {
-    let Some(own) = model.lanes.get(lane as usize).map(|own| own.slices.clone()) else {
+    let Some(range) = model
+        .lanes
+        .get(lane as usize)
+        .map(|lane| lane.slices.clone())
+    else {
         return;
     };
     let slices = &model.trace.slices;
-    let begins = &slices.begins[own.start as usize..own.end as usize];
+    let begins = &slices.begins[range.start as usize..range.end as usize];
     let place = |time: i64| {
         let place = begins.partition_point(|begin| *begin < time);
-        own.start + u32::try_from(place).unwrap_or(NONE)
+        range.start + u32::try_from(place).unwrap_or(NONE)
     };
     // The last slice of each row, and the time up to which its children cover it: siblings may overlap.
     let mut covered = vec![(NONE, 0_i64); levels.depth(lane) as usize];
@@ -46,8 +50,8 @@ pub(super) fn clips(
         let (begin, end) = model.span(slice);
         let span = (begin.max(from), end.min(to));
         let row = usize::from(model.rows[slice as usize]);
-        if let Some(own) = covered.get_mut(row) {
-            *own = (slice, span.0);
+        if let Some(slot) = covered.get_mut(row) {
+            *slot = (slice, span.0);
         }
         let parent = model.parents[slice as usize];
         let mut taken = 0;

@@ -25,7 +25,7 @@ pub struct Series<'model> {
     pub unit: &'static str,
     /// Times.
     pub times: Cow<'model, [i64]>,
-    /// Value from each time on.
+    /// Value since each time.
     pub values: Cow<'model, [f64]>,
 }
 
@@ -33,8 +33,8 @@ pub struct Series<'model> {
 pub fn recorded(model: &Model) -> Vec<Series<'_>> {
     let mut devices: BTreeMap<(i32, i32), Vec<&MemoryEvent>> = BTreeMap::new();
     for event in &model.trace.memory {
-        let own = devices.entry((event.device_type, event.device));
-        own.or_default().push(event);
+        let entry = devices.entry((event.device_type, event.device));
+        entry.or_default().push(event);
     }
     let mut series = Vec::new();
     for ((kind, device), mut events) in devices {
@@ -184,8 +184,8 @@ pub fn shares(spans: &[Span], (from, to): Span, parts: usize) -> Vec<f64> {
     stretches.map(share).collect()
 }
 
-/// A series in at most [`MAX_BUCKETS`] buckets. A bucket with NaN has it as its least value; its greatest is that of
-/// the other values, so that neither hides the other.
+/// A series in at most [`MAX_BUCKETS`] buckets. The minimum of a bucket with NaN is NaN, and its maximum is that of the
+/// other values: neither hides the other.
 pub fn buckets(series: Series<'_>, model: &Model) -> TimelineCounter {
     let Series {
         name,

@@ -1,9 +1,9 @@
-//! Critical path of a step: from its end back to its start, along what each moment had to wait for.
+//! Critical path of a step: from its end back to its start, along the dependencies of each moment.
 //!
 //! In device work the path goes back to its start. If the work that ended last before it ended after the launch call
 //! had returned, the path goes on there, else at the end of the call. On the host it goes back to the last call that
 //! waited for the device, and on to the work that call waited for. It is the lightweight critical path of HTA (holistic
-//! trace analysis), with data waiting apart. Its segments add up to the step.
+//! trace analysis), with waiting for data as a separate kind. Its segments add up to the step.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -52,8 +52,7 @@ pub struct Segment {
     pub begin: i64,
     /// End.
     pub end: i64,
-    /// The device work that it goes along, or the call of the host that it leads to; `None` on the host where no call
-    /// follows.
+    /// The device work of the segment, or the call of the host that it leads to; `None` on the host if no call follows.
     pub slice: Option<u32>,
 }
 
@@ -69,7 +68,7 @@ pub struct Paths<'m> {
 }
 
 impl<'m> Paths<'m> {
-    /// Sorts what paths go along. Costs a sort of the device work.
+    /// Sorts the device work and the waiting calls of a model by their ends.
     pub fn new(model: &'m Model) -> Self {
         let place = |slice: u32| model.trace.slices.places.get(slice as usize).copied();
         let mut ends: Vec<(i64, u32)> = model
@@ -100,7 +99,7 @@ impl<'m> Paths<'m> {
         }
     }
 
-    /// `true` without device work that has a launch: there is nothing to follow.
+    /// `true` if no device work has a launch: there are no paths.
     pub fn is_empty(&self) -> bool {
         self.ends.is_empty()
     }
@@ -115,7 +114,7 @@ impl<'m> Paths<'m> {
         sums
     }
 
-    /// Visits the segments of the path of a stretch of time, from its end back to its begin.
+    /// Visits the segments of the path of a stretch of time, from its end back to its start.
     pub fn walk(&self, begin: i64, end: i64, visit: impl FnMut(Segment)) {
         let mut way = Way {
             visit,
@@ -123,7 +122,7 @@ impl<'m> Paths<'m> {
             begin,
             call: None,
         };
-        // Bounds of what was not visited: they only fall, so each visit is the last one.
+        // Bounds of the unvisited work and calls. They only fall: each visit is the last one.
         let mut works = self.ends.partition_point(|work| work.0 <= end);
         let mut waits = self.waits.partition_point(|wait| wait.0.1 <= end);
         let last = works.checked_sub(1);
@@ -219,7 +218,7 @@ impl<'m> Paths<'m> {
         answer
     }
 
-    /// The last work below a bound that ended up to a time.
+    /// Index of the last work below a bound that ended by a time.
     fn ended(&self, time: i64, bound: usize) -> Option<usize> {
         let earlier = self.ends.get(..bound).unwrap_or_default();
         earlier
@@ -227,7 +226,7 @@ impl<'m> Paths<'m> {
             .checked_sub(1)
     }
 
-    /// Goes back on the host, data waiting apart.
+    /// Goes back on the host; waiting for data is a separate kind.
     fn host<V: FnMut(Segment)>(&self, way: &mut Way<V>, to: i64) {
         let to = to.clamp(way.begin, way.time);
         let data = ranges::cut(&self.data, to, way.time);
@@ -239,7 +238,7 @@ impl<'m> Paths<'m> {
     }
 }
 
-/// The moment that a path has come back to.
+/// Current moment of a path.
 struct Way<V> {
     visit: V,
     time: i64,

@@ -17,7 +17,7 @@ use super::summary::summary;
 const MIN_STEPS: usize = 5;
 /// Number of samples of the bootstrap.
 const SAMPLES: usize = 1_000;
-/// Maximum number of steps that are sampled from; of more, as many at equal distances. The interval becomes wider.
+/// Maximum number of sampled steps; of more steps, this number at equal distances. The interval becomes wider.
 const MAX_SAMPLED: usize = 1_000;
 /// Shares of the samples below the two ends of the interval of 95 %.
 const ENDS: [f64; 2] = [0.025, 0.975];
@@ -40,7 +40,7 @@ pub struct Side {
 }
 
 impl Side {
-    /// A model as one of two; memory is that of its summary, which has none yet.
+    /// Side of a model over a range of steps.
     pub fn new(model: &Model, range: StepRange) -> Self {
         let operators = Operators::new(model);
         let by_name = operators.table(OperatorGroup::Name, range);
@@ -70,16 +70,19 @@ impl Side {
 }
 
 /// The differences of a profile from another one, its baseline.
-pub fn diff(own: &Side, base: &Side) -> ProfileDiff {
+pub fn diff(current: &Side, base: &Side) -> ProfileDiff {
     let medians = (
-        own.summary.median_step_nanos,
+        current.summary.median_step_nanos,
         base.summary.median_step_nanos,
     );
-    let ratio = ratio(&own.lengths(), &base.lengths());
-    let parts = (own.summary.mean_parts_nanos, base.summary.mean_parts_nanos);
-    let steps = (own.steps, base.steps);
-    let mut operators = differences((&own.operators, &base.operators), steps);
-    let mut kernels = differences((&own.kernels, &base.kernels), steps);
+    let ratio = ratio(&current.lengths(), &base.lengths());
+    let parts = (
+        current.summary.mean_parts_nanos,
+        base.summary.mean_parts_nanos,
+    );
+    let steps = (current.steps, base.steps);
+    let mut operators = differences((&current.operators, &base.operators), steps);
+    let mut kernels = differences((&current.kernels, &base.kernels), steps);
     let cut = operators.len() > MAX_ROWS || kernels.len() > MAX_ROWS;
     operators.truncate(MAX_ROWS);
     kernels.truncate(MAX_ROWS);
@@ -87,7 +90,7 @@ pub fn diff(own: &Side, base: &Side) -> ProfileDiff {
         median_step_nanos: medians,
         ratio,
         parts_nanos: parts,
-        peak_len_bytes: (own.peak(), base.peak()),
+        peak_len_bytes: (current.peak(), base.peak()),
         operators,
         kernels,
         sentence: sentence(medians, ratio, parts),
@@ -97,27 +100,27 @@ pub fn diff(own: &Side, base: &Side) -> ProfileDiff {
 
 /// Ratio of the medians of two lists of lengths, and the ends of its 95 % interval; `None` with fewer than five in one
 /// of them, or if the second median is 0.
-pub fn ratio(own: &[i64], base: &[i64]) -> Option<(f64, f64, f64)> {
-    if own.len() < MIN_STEPS || base.len() < MIN_STEPS {
+pub fn ratio(current: &[i64], base: &[i64]) -> Option<(f64, f64, f64)> {
+    if current.len() < MIN_STEPS || base.len() < MIN_STEPS {
         return None;
     }
-    let medians = (median(&mut own.to_vec()), median(&mut base.to_vec()));
+    let medians = (median(&mut current.to_vec()), median(&mut base.to_vec()));
     if medians.1 <= 0 {
         return None;
     }
-    let quotient = |own: i64, base: i64| own as f64 / base.max(1) as f64;
-    let (own, base) = (sampled(own), sampled(base));
+    let quotient = |current: i64, base: i64| current as f64 / base.max(1) as f64;
+    let (current, base) = (sampled(current), sampled(base));
     let mut random = Random(SEED);
-    let (mut left, mut right) = (own.clone(), base.clone());
+    let (mut left, mut right) = (current.clone(), base.clone());
     let mut ratios: Vec<f64> = (0..SAMPLES)
         .map(|_| {
-            random.draw(&own, &mut left);
+            random.draw(&current, &mut left);
             random.draw(&base, &mut right);
             quotient(median(&mut left), median(&mut right))
         })
         .collect();
     ratios.sort_by(f64::total_cmp);
-    // Places rather than ratios, which are no integers.
+    // Places of the sorted ratios: percentiles are of integers.
     let mut places: Vec<i64> = (0_i64..).take(ratios.len()).collect();
     let [low, high] = ENDS.map(|share| {
         let place = percentile(&mut places, share);
@@ -144,7 +147,7 @@ impl Random {
         z ^ (z >> 31)
     }
 
-    /// Fills a sample with values drawn from others, each as likely.
+    /// Fills a sample with values drawn from others with equal probability.
     fn draw(&mut self, from: &[i64], sample: &mut [i64]) {
         let len = from.len() as u64;
         for slot in sample {
@@ -156,12 +159,12 @@ impl Random {
 
 /// Rows of both sides by name, the largest difference of self time a step first.
 fn differences(
-    (own, base): (&[OperatorRow], &[OperatorRow]),
+    (current, base): (&[OperatorRow], &[OperatorRow]),
     steps: (u64, u64),
 ) -> Vec<OperatorDifference> {
     let mut rows: BTreeMap<&str, OperatorDifference> = BTreeMap::new();
     let per_step = |row: &OperatorRow, steps: u64| row.calls as f64 / steps.max(1) as f64;
-    for row in own {
+    for row in current {
         let difference = rows.entry(&row.name).or_default();
         difference.calls_step.0 += per_step(row, steps.0);
         difference.self_step_nanos.0 += row.self_step_nanos;
@@ -179,33 +182,33 @@ fn differences(
             name: name.to_owned(),
             ..difference
         })
-        // Marks around steps have no time of their own.
+        // Marks around steps have no self time.
         .filter(|row| row.self_step_nanos != (0, 0))
         .collect();
     rows.sort_by_key(|row| {
-        let (own, base) = row.self_step_nanos;
-        std::cmp::Reverse(own.abs_diff(base))
+        let (current, base) = row.self_step_nanos;
+        std::cmp::Reverse(current.abs_diff(base))
     });
     rows
 }
 
 /// The part that changed most, in English and Chinese, and its change.
-fn most_changed((own, base): (Parts, Parts)) -> ((&'static str, &'static str), i64) {
+fn most_changed((current, base): (Parts, Parts)) -> ((&'static str, &'static str), i64) {
     let changes = [
-        (("kernels", "kernel"), own.kernel - base.kernel),
-        (("copies", "拷贝"), own.memcpy - base.memcpy),
-        (("memset", "内存填充"), own.memset - base.memset),
+        (("kernels", "kernel"), current.kernel - base.kernel),
+        (("copies", "拷贝"), current.memcpy - base.memcpy),
+        (("memset", "内存填充"), current.memset - base.memset),
         (
             ("communication", "通信"),
-            own.communication - base.communication,
+            current.communication - base.communication,
         ),
         (
             ("calls of the runtime", "运行时调用"),
-            own.runtime - base.runtime,
+            current.runtime - base.runtime,
         ),
-        (("waiting for data", "等待数据"), own.data - base.data),
-        (("operators", "算子"), own.operators - base.operators),
-        (("everything else", "其他"), own.other - base.other),
+        (("waiting for data", "等待数据"), current.data - base.data),
+        (("operators", "算子"), current.operators - base.operators),
+        (("everything else", "其他"), current.other - base.other),
     ];
     let most = changes
         .into_iter()
@@ -214,18 +217,18 @@ fn most_changed((own, base): (Parts, Parts)) -> ((&'static str, &'static str), i
 }
 
 fn sentence(
-    (own, base): (i64, i64),
+    (current, base): (i64, i64),
     ratio: Option<(f64, f64, f64)>,
     parts: (Parts, Parts),
 ) -> Sentence {
-    if own <= 0 || base <= 0 {
+    if current <= 0 || base <= 0 {
         return Sentence {
             en: "Steps cannot be compared: one of the profiles has none.".to_owned(),
             zh: "无法比较迭代：其中一个性能分析没有迭代。".to_owned(),
         };
     }
-    let change = own as f64 / base as f64 - 1.0;
-    let step = nanos(own.unsigned_abs());
+    let change = current as f64 / base as f64 - 1.0;
+    let step = nanos(current.unsigned_abs());
     let share = percent(change.abs());
     let (longer, longer_zh) = if change > 0.0 {
         ("longer", "长")

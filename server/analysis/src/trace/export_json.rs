@@ -11,8 +11,8 @@ use super::levels::Levels;
 use super::ranges::Span;
 
 /// Writes the slices, arrows, counters, instants and memory events of the time between two times since the origin.
-/// Slices that touch it are whole, so that every duration is that of the trace. Times count from the origin where the
-/// file can say when that was: readers that take them as floating-point numbers are exact then.
+/// Slices that touch it are whole: every duration is that of the trace. Times count from the origin if the file can
+/// name the time of the origin. Readers that take times as floating-point numbers are exact then.
 pub fn write(
     model: &Model,
     levels: &Levels,
@@ -52,7 +52,7 @@ pub fn write(
     write!(out, "\n]}}\n")
 }
 
-/// Writes everything before the events, and answers the time of the file's clock that is written as 0.
+/// Writes everything before the events, and returns the time of the file's clock that is written as 0.
 fn head(model: &Model, out: &mut impl Write) -> io::Result<i128> {
     let (head, origin) = (&model.trace.head, model.origin());
     let mut zero = i128::from(origin);
@@ -114,7 +114,7 @@ impl std::fmt::Display for Text<'_> {
     }
 }
 
-/// Text of a process or thread: a number where it is written as one, for viewers that want numbers.
+/// Text of a process or thread: written as a number if it is one, for viewers that want numbers.
 struct Id<'text>(&'text str);
 
 impl std::fmt::Display for Id<'_> {

@@ -12,9 +12,9 @@ pub(super) use super::robust::rounded;
 use super::steps::StepRange;
 use super::{Model, Role, Step, lane};
 
-/// Outliers are longer than the median by more than this many median absolute deviations,
+/// Minimum distance of outliers from the median, in median absolute deviations.
 const OUTLIER_DEVIATIONS: i64 = 5;
-/// and by more than this share of the median: steps of equal length have no deviation.
+/// Minimum ratio of outliers to the median: steps of equal length have no deviation.
 const OUTLIER_SHARE: f64 = 1.05;
 
 /// Statistics of lengths, nanoseconds.
@@ -31,7 +31,7 @@ pub struct Lengths {
 }
 
 impl Lengths {
-    /// Statistics of `lengths`; zeros without any.
+    /// Statistics of `lengths`; zeros if it is empty.
     pub fn new(mut lengths: Vec<i64>) -> Self {
         let count = i64::try_from(lengths.len()).unwrap_or(i64::MAX).max(1);
         let sum = lengths.iter().copied().fold(0, i64::saturating_add);
@@ -70,7 +70,7 @@ pub(super) fn median(values: &mut [i64]) -> i64 {
     }
 }
 
-/// The least value that a share of the values does not exceed; reorders the values.
+/// The minimum value that a share of the values does not exceed; reorders the values.
 #[expect(
     clippy::cast_possible_truncation,
     clippy::cast_sign_loss,
@@ -152,8 +152,8 @@ pub fn device_shares(model: &Model, steps: &[Step]) -> Vec<DeviceShare> {
         let mut spans = Vec::new();
         lane::spans(model, number, &mut spans, counts);
         if !spans.is_empty() {
-            let own = devices.entry(&lane.process);
-            own.or_insert((number, Vec::new())).1.extend(spans);
+            let entry = devices.entry(&lane.process);
+            entry.or_insert((number, Vec::new())).1.extend(spans);
         }
     }
     if devices.len() < 2 {
@@ -249,7 +249,7 @@ impl KernelFigures {
         if self.blocks.is_empty() {
             return None;
         }
-        // Ends first, so that kernels back to back do not overlap.
+        // Ends first: kernels back to back do not overlap.
         self.blocks
             .sort_by(|a, b| a.0.cmp(&b.0).then(a.1.total_cmp(&b.1)));
         let (mut last, mut blocks, mut nanos) = (i64::MIN, 0.0_f64, 0.0_f64);

@@ -29,7 +29,7 @@ struct Node {
     name: u32,
     kind: TimeKind,
     total: i64,
-    own: i64,
+    self_time: i64,
     count: u64,
 }
 
@@ -49,7 +49,7 @@ impl<'model> Stacks<'model> {
             name: JOINED,
             kind: TimeKind::Host,
             total: 0,
-            own: 0,
+            self_time: 0,
             count: 0,
         };
         Self {
@@ -103,7 +103,7 @@ impl<'model> Stacks<'model> {
                 stacks.add(node, bytes, count);
             }
             let last = &mut stacks.nodes[node as usize];
-            last.own = last.own.saturating_add(bytes);
+            last.self_time = last.self_time.saturating_add(bytes);
         }
         stacks
     }
@@ -118,17 +118,18 @@ impl<'model> Stacks<'model> {
             let row = model.rows.get(parent as usize).map(|row| usize::from(*row));
             let above = row
                 .and_then(|row| last.get(row))
-                .filter(|own| own.0 == parent);
-            let above = above.map_or(TOP, |own| own.1);
+                .filter(|slot| slot.0 == parent);
+            let above = above.map_or(TOP, |slot| slot.1);
             let node = self.child(above, model.trace.slices.names[place].0, model.kinds[place]);
             let len = clip.span.1.saturating_sub(clip.span.0);
-            if let Some(own) = last.get_mut(usize::from(model.rows[place])) {
-                *own = (clip.slice, node);
+            if let Some(slot) = last.get_mut(usize::from(model.rows[place])) {
+                *slot = (clip.slice, node);
             }
             self.add(node, len, 1);
-            self.nodes[node as usize].own = self.nodes[node as usize].own.saturating_add(len);
+            self.nodes[node as usize].self_time =
+                self.nodes[node as usize].self_time.saturating_add(len);
             let above = &mut self.nodes[above as usize];
-            above.own = above.own.saturating_sub(clip.taken);
+            above.self_time = above.self_time.saturating_sub(clip.taken);
         });
     }
 
@@ -138,7 +139,7 @@ impl<'model> Stacks<'model> {
         node.count += count;
     }
 
-    /// Child of a node by name, new if it was not there.
+    /// Child of a node by name, created if missing.
     fn child(&mut self, parent: u32, name: u32, kind: TimeKind) -> u32 {
         if parent != TOP && self.nodes[parent as usize].name == JOINED {
             return parent;
@@ -156,19 +157,19 @@ impl<'model> Stacks<'model> {
             name,
             kind,
             total: 0,
-            own: 0,
+            self_time: 0,
             count: 0,
         });
         self.children.insert((parent, name), child);
         child
     }
 
-    /// The same stacks with callers below callees: roots are the frames that take time themselves.
+    /// The same stacks with callers below callees: roots are the frames with self time.
     #[must_use]
     pub fn turned(&self) -> Self {
         let mut turned = Self::empty(self.model);
         for node in self.nodes.iter().skip(1) {
-            if node.own <= 0 {
+            if node.self_time <= 0 {
                 continue;
             }
             let (mut from, mut at) = (node, TOP);
@@ -178,14 +179,14 @@ impl<'model> Stacks<'model> {
                     break;
                 }
                 at = next;
-                turned.add(at, node.own, node.count);
+                turned.add(at, node.self_time, node.count);
                 if from.parent == TOP {
                     break;
                 }
                 from = &self.nodes[from.parent as usize];
             }
             let last = &mut turned.nodes[at as usize];
-            last.own = last.own.saturating_add(node.own);
+            last.self_time = last.self_time.saturating_add(node.self_time);
         }
         turned
     }
@@ -204,8 +205,8 @@ impl<'model> Stacks<'model> {
         for (node, number) in self.nodes.iter().zip(0_u32..).skip(1) {
             children[node.parent as usize].push(number);
         }
-        for own in &mut children {
-            own.sort_by_key(|child| {
+        for siblings in &mut children {
+            siblings.sort_by_key(|child| {
                 let child = &self.nodes[*child as usize];
                 (Reverse(child.total), self.name(child))
             });
@@ -228,9 +229,9 @@ impl<'model> Stacks<'model> {
                     (number, depth + 1)
                 }
             };
-            let own = &children[number as usize];
+            let siblings = &children[number as usize];
             let (kept, rest): (Vec<u32>, Vec<u32>) =
-                own.iter().partition(|child| is_kept[**child as usize]);
+                siblings.iter().partition(|child| is_kept[**child as usize]);
             open.extend(self.joined(&rest).map(|joined| (Ok(joined), below)));
             open.extend(kept.into_iter().rev().map(|child| (Err(child), below)));
         }
@@ -239,20 +240,20 @@ impl<'model> Stacks<'model> {
         answer
     }
 
-    /// One node for several.
+    /// Joins several nodes to one.
     fn joined(&self, nodes: &[u32]) -> Option<Node> {
         let mut joined = Node {
             name: JOINED,
             kind: TimeKind::Host,
             total: 0,
-            own: 0,
+            self_time: 0,
             count: 0,
             parent: TOP,
         };
         for node in nodes {
             let node = &self.nodes[*node as usize];
             joined.total = joined.total.saturating_add(node.total);
-            joined.own = joined.total;
+            joined.self_time = joined.total;
             joined.count += node.count;
         }
         (!nodes.is_empty()).then_some(joined)
@@ -264,7 +265,7 @@ impl<'model> Stacks<'model> {
             kind: node.kind as u8,
             depth,
             total_nanos: node.total,
-            self_nanos: node.own.max(0),
+            self_nanos: node.self_time.max(0),
             count: node.count,
         }
     }
@@ -293,10 +294,10 @@ impl<'model> Stacks<'model> {
         is_kept
     }
 
-    /// Writes a line for each stack: frames from the root on with `;` between them, and the nanoseconds of the last one
+    /// Writes a line for each stack: frames from the root with `;` between them, and the nanoseconds of the last one
     /// without its children.
     pub fn fold(&self, out: &mut impl fmt::Write) -> fmt::Result {
-        for node in self.nodes.iter().skip(1).filter(|node| node.own > 0) {
+        for node in self.nodes.iter().skip(1).filter(|node| node.self_time > 0) {
             let above = |node: &&Node| {
                 self.nodes
                     .get(node.parent as usize)
@@ -316,7 +317,7 @@ impl<'model> Stacks<'model> {
                     })?;
                 }
             }
-            writeln!(out, " {}", node.own)?;
+            writeln!(out, " {}", node.self_time)?;
         }
         Ok(())
     }

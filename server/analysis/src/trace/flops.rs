@@ -25,7 +25,7 @@ pub fn of_calls(model: &Model, calls: &Calls) -> Vec<u64> {
     })
 }
 
-/// A count of each call by its name and shapes; 0 for those within a call that has one.
+/// A count of each call by its name and shapes; 0 for calls within a counted call.
 pub(super) fn outermost(
     model: &Model,
     calls: &Calls,
@@ -109,7 +109,7 @@ pub(super) fn convolution(shapes: &Shapes, input: &[u64], weight: &[u64]) -> Opt
         let (stride, dilation) = (at(&stride)?.max(1), at(&dilation)?.max(1));
         let (size, kernel) = (i64::try_from(*size).ok()?, i64::try_from(*kernel).ok()?);
         let padding = match concrete.get(4).map(String::as_str) {
-            // Both are texts where the caller did not give numbers.
+            // Both are texts if the caller did not give numbers.
             Some("valid") => 0,
             Some("same") => dilation.checked_mul(kernel.checked_sub(1)?)?,
             _ => at(&padding)?.checked_mul(2)?,
@@ -125,7 +125,7 @@ pub(super) fn convolution(shapes: &Shapes, input: &[u64], weight: &[u64]) -> Opt
     Some(pairs)
 }
 
-/// Once for each gradient of input and weight that is asked for; that of the bias is a sum.
+/// One convolution for each requested gradient of input and weight; the gradient of the bias is a sum.
 fn convolution_backward(shapes: &Shapes, gradient: &[u64], weight: &[u64]) -> Option<u128> {
     let concrete = strings(&shapes.concrete);
     let is_transposed = concrete.get(7).is_some_and(|text| text == "True");
@@ -141,7 +141,7 @@ fn convolution_backward(shapes: &Shapes, gradient: &[u64], weight: &[u64]) -> Op
 }
 
 /// Fused attention: the products with keys and values; backward 2.5 times as much. `scaled_dot_product_attention`
-/// itself always calls one of these, or multiplies matrices that count by themselves.
+/// itself always calls one of these, or multiplies matrices that are counted separately.
 fn attention(operator: &str, dims: &[Vec<u64>]) -> Option<u128> {
     let rest = operator.strip_prefix("_scaled_dot_product_")?;
     let is_backward = rest.contains("backward");
@@ -162,7 +162,7 @@ fn attention(operator: &str, dims: &[Vec<u64>]) -> Option<u128> {
     })
 }
 
-/// FLOPs of one execution of an operator of a graph of `MindSpore`. Convolutions say neither their output nor their
+/// FLOPs of one execution of an operator of a graph of `MindSpore`. Convolutions tell neither their output nor their
 /// padding: only the gradient of an input names both.
 fn of_graph_operator(operator: &str, shapes: &Shapes) -> u64 {
     let dims = dims(&shapes.dims);
@@ -208,7 +208,7 @@ fn graph_product(left: &[u64], right: &[u64]) -> Option<u128> {
 }
 
 /// Shapes in a text such as `[[8, 16], [16, 4], []]`: the numbers of each list in the outer one. Lists of tensors,
-/// which are nested deeper, have no numbers of their own.
+/// which are nested deeper, are empty.
 pub fn dims(text: &str) -> Vec<Vec<u64>> {
     let mut dims: Vec<Vec<u64>> = Vec::new();
     let mut depth = 0_usize;

@@ -9,20 +9,20 @@ use super::ranges::Span;
 use super::work::{is_waiting, launch, role};
 use super::{Model, Role};
 
-/// Shorter gaps are the device's own, nanoseconds (the default of HTA's idle time breakdown).
+/// Shorter gaps are caused by the device itself, nanoseconds (the default of HTA's idle time breakdown).
 const KERNEL_GAP_NANOS: i64 = 30;
-/// A gap waits for another stream that ended in its last stretch of this length, nanoseconds: chosen, the time in
-/// which an event of a stream lets another one go on.
+/// Maximum time between the end of another stream's work and the end of a gap that waits for it, nanoseconds: chosen,
+/// the time in which an event of a stream lets another one go on.
 const STREAM_GAP_NANOS: i64 = 10_000;
 
 /// Cause of a gap.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Cause {
-    /// The work behind it was launched after it had begun.
+    /// The work behind it was launched after the gap had begun.
     Host,
-    /// The device needs that long between two kernels.
+    /// The device needs this time between two kernels.
     Kernel,
-    /// Work of another stream ended just before it did.
+    /// Work of another stream ended just before the gap did.
     OtherStream,
     /// Anything else.
     Other,
@@ -57,8 +57,11 @@ pub struct Gap {
 pub fn gaps(model: &Model) -> Vec<Gap> {
     let ends = ends(model);
     let mut gaps = Vec::new();
-    for (lane, own) in (0..=u16::MAX).zip(&model.lanes) {
-        let work = own.slices.clone().filter(|slice| model.is_device(*slice));
+    for (lane, lane_slices) in (0..=u16::MAX).zip(&model.lanes) {
+        let work = lane_slices
+            .slices
+            .clone()
+            .filter(|slice| model.is_device(*slice));
         let mut before: Option<i64> = None;
         for slice in work {
             let (begin, end) = model.span(slice);
@@ -77,12 +80,15 @@ pub fn gaps(model: &Model) -> Vec<Gap> {
     gaps
 }
 
-/// Gaps in the work of each device, in the order of devices and time: in them no stream works, and the cause is that of
-/// the next work to begin on any of them. A gap of one stream alone delays nothing by itself.
+/// Gaps in the work of each device, in the order of devices and time. During a gap no stream works, and its cause is
+/// that of the next work on any stream. A gap of a single stream does not delay the device.
 pub fn device_gaps(model: &Model) -> Vec<Gap> {
     let mut work: BTreeMap<&str, Vec<u32>> = BTreeMap::new();
-    for (lane, own) in (0..=u16::MAX).zip(&model.lanes) {
-        let slices = own.slices.clone().filter(|slice| model.is_device(*slice));
+    for (lane, lane_slices) in (0..=u16::MAX).zip(&model.lanes) {
+        let slices = lane_slices
+            .slices
+            .clone()
+            .filter(|slice| model.is_device(*slice));
         work.entry(process(model, lane)).or_default().extend(slices);
     }
     let mut gaps = Vec::new();
@@ -131,7 +137,7 @@ fn cause(model: &Model, others: Option<&Ends>, lane: u16, gap: Span, next: u32) 
 struct Ends {
     /// Times and lanes.
     list: Vec<(i64, u16)>,
-    /// For each of them the nearest one before it of another lane.
+    /// Index of the nearest earlier end of another lane, for each end.
     others: Vec<u32>,
 }
 
@@ -141,7 +147,7 @@ impl Ends {
         let index = self.list.partition_point(|end| end.0 <= time);
         let last = index.checked_sub(1)?;
         let index = match self.list.get(last)? {
-            (_, own) if *own == lane => *self.others.get(last)? as usize,
+            (_, other) if *other == lane => *self.others.get(last)? as usize,
             _ => last,
         };
         self.list.get(index).map(|end| end.0)
@@ -151,27 +157,27 @@ impl Ends {
 /// Ends of device work by process.
 fn ends(model: &Model) -> HashMap<&str, Ends, foldhash::fast::RandomState> {
     let mut ends: HashMap<&str, Ends, foldhash::fast::RandomState> = HashMap::default();
-    for (lane, own) in (0..=u16::MAX).zip(&model.lanes) {
-        for slice in own.slices.clone() {
+    for (lane, lane_slices) in (0..=u16::MAX).zip(&model.lanes) {
+        for slice in lane_slices.slices.clone() {
             if model.is_device(slice) {
-                let own = ends.entry(process(model, lane)).or_default();
-                own.list.push((model.span(slice).1, lane));
+                let of_process = ends.entry(process(model, lane)).or_default();
+                of_process.list.push((model.span(slice).1, lane));
             }
         }
     }
     #[expect(clippy::iter_over_hash_type, reason = "each is sorted by itself")]
-    for own in ends.values_mut() {
-        own.list.sort_unstable();
+    for of_process in ends.values_mut() {
+        of_process.list.sort_unstable();
         let mut before = NONE;
-        let mut others = Vec::with_capacity(own.list.len());
-        for (index, end) in (0_u32..).zip(&own.list) {
+        let mut others = Vec::with_capacity(of_process.list.len());
+        for (index, end) in (0_u32..).zip(&of_process.list) {
             let last = index.checked_sub(1);
-            if let Some(last) = last.filter(|last| own.list[*last as usize].1 != end.1) {
+            if let Some(last) = last.filter(|last| of_process.list[*last as usize].1 != end.1) {
                 before = last;
             }
             others.push(before);
         }
-        own.others = others;
+        of_process.others = others;
     }
     ends
 }
@@ -183,10 +189,11 @@ pub fn totals(model: &Model, gaps: &[Gap]) -> Vec<IdleTotal> {
         let lane = model.trace.slices.lanes.get(gap.next as usize);
         let lane = lane.copied().unwrap_or_default();
         let total = totals.entry((lane, gap.cause)).or_insert_with(|| {
-            let own = model.trace.lanes.get(usize::from(lane));
+            let lane = model.trace.lanes.get(usize::from(lane));
             IdleTotal {
-                stream: own
-                    .map_or_else(String::new, |own| format!("{}/{}", own.process, own.thread)),
+                stream: lane.map_or_else(String::new, |lane| {
+                    format!("{}/{}", lane.process, lane.thread)
+                }),
                 cause: gap.cause.as_str().to_owned(),
                 ..IdleTotal::default()
             }
@@ -202,7 +209,7 @@ pub fn totals(model: &Model, gaps: &[Gap]) -> Vec<IdleTotal> {
     totals.into_values().collect()
 }
 
-/// Activities of a thread, the first one that holds.
+/// Activities of a thread, in order of precedence.
 const ACTIVITIES: [&str; 5] = ["data", "waiting", "python", "operators", "nothing"];
 const DATA: usize = 0;
 const WAITING: usize = 1;
@@ -216,8 +223,8 @@ pub fn host_meanwhile(model: &Model, gaps: &[Gap]) -> BTreeMap<String, i64> {
     for gap in gaps.iter().filter(|gap| gap.cause == Cause::Host) {
         let call = launch(model, gap.next);
         let lane = call.and_then(|call| model.trace.slices.lanes.get(call as usize));
-        let own = by_lane.entry(lane.copied().unwrap_or_default());
-        own.or_default().push((gap.begin, gap.end));
+        let entry = by_lane.entry(lane.copied().unwrap_or_default());
+        entry.or_default().push((gap.begin, gap.end));
     }
     let mut sums = [0_i64; ACTIVITIES.len()];
     for (lane, gaps) in by_lane {
@@ -240,7 +247,7 @@ pub fn host_meanwhile(model: &Model, gaps: &[Gap]) -> BTreeMap<String, i64> {
         .collect()
 }
 
-/// Time of each activity from the first edge to each of them, in one pass over a thread.
+/// Time of each activity from the first edge to each edge, in one pass over a thread.
 struct Sweep<'a> {
     edges: &'a [i64],
     until: Vec<[i64; ACTIVITIES.len()]>,
@@ -267,7 +274,7 @@ impl<'a> Sweep<'a> {
 
     fn lane(mut self, model: &Model, lane: u16) -> Vec<[i64; ACTIVITIES.len()]> {
         let slices = model.lanes.get(usize::from(lane));
-        for slice in slices.map_or(0..0, |own| own.slices.clone()) {
+        for slice in slices.map_or(0..0, |lane| lane.slices.clone()) {
             let is_python = model.class(slice) == SliceClass::PythonFrame;
             let role = role(model, slice);
             if role == Role::None && !is_python {
@@ -316,7 +323,7 @@ impl<'a> Sweep<'a> {
         }
     }
 
-    /// Everything up to a time is one activity.
+    /// Counts the time up to a moment as one activity.
     fn spend(&mut self, time: i64, activity: usize) {
         while let Some(edge) = self
             .edges

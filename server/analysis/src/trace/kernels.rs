@@ -57,7 +57,7 @@ const MATRIX_UNITS: [&str; 24] = [
     "trtllm_gemm",
 ];
 
-/// Parts of names of products that use none: single and double precision, and those with a vector.
+/// Parts of names of products without matrix units: single and double precision, and those with a vector.
 const PLAIN: [&str; 6] = ["sgemm", "dgemm", "cgemm", "zgemm", "gemv", "simt"];
 
 /// Parts of the names of operators that multiply matrices.
@@ -83,14 +83,13 @@ pub fn multiplies(operator: &str) -> bool {
 pub enum MatrixUnits {
     /// They are used.
     Used,
-    /// They are not.
+    /// They are not used.
     Unused,
-    /// The name does not say it.
+    /// The name does not tell.
     Unknown,
 }
 
-/// Use of matrix units by a kernel of this name. Names of NVIDIA's and AMD's libraries say it, and those of attention;
-/// others are unknown.
+/// Use of matrix units by a kernel of this name: known for the libraries of NVIDIA and AMD and for attention.
 pub fn matrix_units(name: &str) -> MatrixUnits {
     let name = name.to_ascii_lowercase();
     // Products of AMD's library name the instruction: `Cijk_…_MI16x16x1`; those of TensorRT-LLM the tile: `bmm_…_m128x16x32`.
@@ -115,7 +114,7 @@ fn has_shape(name: &str, prefix: &str) -> bool {
     })
 }
 
-/// `true` if the name of a kernel says that it uses matrix units.
+/// `true` if a kernel uses matrix units by its name.
 pub fn uses_tensor_cores(name: &str) -> bool {
     matrix_units(name) == MatrixUnits::Used
 }
@@ -142,12 +141,14 @@ impl TensorCores {
 
     /// `true` if any kernel uses them.
     pub fn is_any(&self) -> bool {
-        self.names.values().any(|own| *own == MatrixUnits::Used)
+        self.names.values().any(|units| *units == MatrixUnits::Used)
     }
 
-    /// `true` if the name of any kernel says whether it uses them.
+    /// `true` if the names of the kernels tell the use for any of them.
     pub fn is_known(&self) -> bool {
-        self.names.values().any(|own| *own != MatrixUnits::Unknown)
+        self.names
+            .values()
+            .any(|units| *units != MatrixUnits::Unknown)
     }
 
     /// `true` for a kernel that uses tensor cores.

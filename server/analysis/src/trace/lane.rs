@@ -5,10 +5,10 @@ use trainscope_format::trace::{LaneKind, TraceFormat};
 use super::Model;
 use super::ranges::{self, Span};
 
-/// Kineto numbers GPUs from 0 on; longer numbers of processes are those of hosts.
+/// Bound of the numbers of GPUs: Kineto numbers them from 0. Larger numbers of processes are those of hosts.
 const MAX_GPU: u32 = 1_024;
 
-/// `process/thread` of a lane; empty for one that is not there.
+/// `process/thread` of a lane; empty if it is missing.
 pub fn text(model: &Model, lane: usize) -> String {
     let lane = model.trace.lanes.get(lane);
     lane.map_or_else(String::new, |lane| {
@@ -61,15 +61,15 @@ pub fn group_name(model: &Model, lane: usize) -> String {
     }
 }
 
-/// Appends the time of those slices of a lane that `counts` says, for [`ranges::merge`].
+/// Appends the time of the slices of a lane for which `counts` is true, for [`ranges::merge`].
 pub(super) fn spans(
     model: &Model,
     lane: usize,
     spans: &mut Vec<Span>,
     counts: impl Fn(usize) -> bool,
 ) {
-    let own = model.lanes.get(lane).map(|lane| lane.slices.clone());
-    for slice in own.unwrap_or_default() {
+    let slices = model.lanes.get(lane).map(|lane| lane.slices.clone());
+    for slice in slices.unwrap_or_default() {
         if counts(slice as usize) {
             let (begin, end) = model.span(slice);
             ranges::push(spans, begin, end);

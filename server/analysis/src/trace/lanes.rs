@@ -121,15 +121,15 @@ const fn kind_name(kind: LaneKind) -> &'static str {
     }
 }
 
-/// Position that a file gives to a lane in its group; 0 without one. Kineto repeats the number of the thread, which
-/// orders nothing.
+/// Position of a lane in its group by the file; 0 if it is missing. Kineto repeats the number of the thread there,
+/// which is not an order.
 fn file_order(lane: &Lane) -> i64 {
     let is_number = lane.thread.parse() == Ok(lane.thread_sort);
     if is_number { 0 } else { lane.thread_sort }
 }
 
 fn groups(model: &Model, levels: &Levels) -> (Vec<LaneGroup>, bool) {
-    // Lanes that are derived, or of the profiler, are one group whatever their process.
+    // Lanes that are derived, or of the profiler, are one group for all processes.
     let is_joined = |kind| matches!(kind, LaneKind::Derived | LaneKind::Profiler);
     let mut processes: BTreeMap<(u8, &str), usize> = BTreeMap::new();
     let mut groups: BTreeMap<GroupKey, Vec<usize>> = BTreeMap::new();
@@ -163,7 +163,7 @@ fn groups(model: &Model, levels: &Levels) -> (Vec<LaneGroup>, bool) {
             model
                 .lanes
                 .get(lane)
-                .is_some_and(|own| !own.slices.is_empty())
+                .is_some_and(|lane| !lane.slices.is_empty())
         };
         let without = members.iter().filter(|lane| !has_slices(**lane));
         let empty_names = without.take(MAX_EMPTY).map(|lane| name(model, *lane));
@@ -195,13 +195,13 @@ fn groups(model: &Model, levels: &Levels) -> (Vec<LaneGroup>, bool) {
     (answer, cut)
 }
 
-/// Order within a group: position in the file, main thread or streams that compute first, most busy first.
+/// Order within a group: position in the file, main thread or streams that compute first, busiest first.
 type LaneOrder = (i64, bool, Reverse<i64>, usize);
 
 /// A lane that has slices.
 fn entry(model: &Model, levels: &Levels, index: usize) -> Option<(LaneEntry, LaneOrder)> {
-    let own = &model.lanes.get(index)?.slices;
-    if own.is_empty() {
+    let slices = &model.lanes.get(index)?.slices;
+    if slices.is_empty() {
         return None;
     }
     let lane = &model.trace.lanes[index];
@@ -221,7 +221,7 @@ fn entry(model: &Model, levels: &Levels, index: usize) -> Option<(LaneEntry, Lan
         lane: number,
         name: name(model, index),
         rows: levels.depth(number),
-        slices: u64::from(own.end - own.start),
+        slices: u64::from(slices.end - slices.start),
         busy: nanos as f64 / extent.max(1) as f64,
     };
     Some((entry, (file_order(lane), is_last, Reverse(nanos), index)))

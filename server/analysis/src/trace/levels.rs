@@ -1,4 +1,4 @@
-//! Levels of detail of the rows of a trace: cells that are as fine as pixels, whatever the number of slices.
+//! Levels of detail of the rows of a trace: cells of the size of pixels for any number of slices.
 
 use std::ops::Range;
 
@@ -138,8 +138,8 @@ impl<F: FnMut(Piece)> Joiner<F> {
     }
 }
 
-/// Bits by which busy times are shifted in levels of these bins: slices of a cell begin within a bin, are shorter than
-/// it and do not overlap, so that their sum is less than two bins.
+/// Bits by which busy times are shifted in levels of these bins. Slices of a cell begin within a bin, are shorter than
+/// it and do not overlap: their sum is less than two bins.
 const fn busy_shift(bits: u8) -> u8 {
     (bits + 1).saturating_sub(BUSY_BITS)
 }
@@ -207,20 +207,20 @@ impl Levels {
     fn add_levels(&mut self, model: &Model, row: usize) {
         let first_level = number(self.scales.len());
         let positions = self.rows[row].slices.clone();
-        let own = &self.order[positions.start as usize..positions.end as usize];
+        let order = &self.order[positions.start as usize..positions.end as usize];
         let slices = &model.trace.slices;
         // Number of neighbours by the bins in which they become one cell.
         let mut joining = [0_usize; u64::BITS as usize + 1];
         let mut overlap = false;
-        for pair in own.windows(2) {
+        for pair in order.windows(2) {
             joining[joining_bits(model, pair[0], pair[1]) as usize] += 1;
             overlap |= slices.end(pair[0] as usize) > slices.begins[pair[1] as usize];
         }
         if overlap {
-            let longest = own.iter().map(|slice| slices.durations[*slice as usize]);
+            let longest = order.iter().map(|slice| slices.durations[*slice as usize]);
             self.rows[row].reach = longest.max().unwrap_or_default();
         } else {
-            let (mut apart, mut last, mut below) = (own.len(), own.len(), 0);
+            let (mut apart, mut last, mut below) = (order.len(), order.len(), 0);
             for bits in (FINEST_BITS..=MAX_BITS).step_by(usize::from(STEP_BITS)) {
                 let joined = &joining[below..=usize::from(bits)];
                 apart -= joined.iter().sum::<usize>();
@@ -296,21 +296,21 @@ impl Levels {
     }
 
     fn cell_piece(&self, model: &Model, row: &Row, level: &Level, cell: u32) -> Piece {
-        let own = self.cells[cell as usize];
+        let level_cell = self.cells[cell as usize];
         let behind = self.first_of(row, level, cell + 1);
-        if behind - own.first == 1 {
-            return self.slice_piece(model, own.first);
+        if behind - level_cell.first == 1 {
+            return self.slice_piece(model, level_cell.first);
         }
-        let first = self.order[own.first as usize];
+        let first = self.order[level_cell.first as usize];
         let last = self.order[behind as usize - 1];
         Piece {
-            first: own.first,
-            count: behind - own.first,
+            first: level_cell.first,
+            count: behind - level_cell.first,
             begin: model.trace.slices.begins[first as usize],
             end: model.trace.slices.end(last as usize),
-            longest: own.longest,
-            longest_len: model.trace.slices.durations[own.longest as usize],
-            busy: u64::from(own.busy) << busy_shift(level.bits),
+            longest: level_cell.longest,
+            longest_len: model.trace.slices.durations[level_cell.longest as usize],
+            busy: u64::from(level_cell.busy) << busy_shift(level.bits),
         }
     }
 
@@ -328,7 +328,7 @@ impl Levels {
         rows.map_or(0, |rows| rows[1] - rows[0])
     }
 
-    /// Slices of a row in order of time; none for a row that is not there.
+    /// Slices of a row in order of time; empty if the row is missing.
     pub fn row(&self, lane: u32, depth: u32) -> &[u32] {
         let row = self.get(lane, depth).map(|row| row.slices.clone());
         let row = row.unwrap_or_default();
@@ -339,14 +339,14 @@ impl Levels {
     /// in a row whose slices overlap.
     fn near(&self, model: &Model, row: &Row, from: i64, to: i64) -> Range<u32> {
         let begins = &model.trace.slices.begins;
-        let own = &self.order[row.slices.start as usize..row.slices.end as usize];
+        let order = &self.order[row.slices.start as usize..row.slices.end as usize];
         let early = from.saturating_sub_unsigned(row.reach);
-        let mut first = own.partition_point(|slice| begins[*slice as usize] < early);
-        let before = first.checked_sub(1).and_then(|before| own.get(before));
+        let mut first = order.partition_point(|slice| begins[*slice as usize] < early);
+        let before = first.checked_sub(1).and_then(|before| order.get(before));
         if before.is_some_and(|before| model.span(*before).1 > from) {
             first -= 1;
         }
-        let behind = own.partition_point(|slice| begins[*slice as usize] < to);
+        let behind = order.partition_point(|slice| begins[*slice as usize] < to);
         row.slices.start + number(first)..row.slices.start + number(behind.max(first))
     }
 
@@ -367,7 +367,7 @@ impl Levels {
 
     /// Cells of a row for the time between two times since the origin, shown by `width` pixels. Each slice that touches
     /// that time is counted in one of them, and cells are shorter than two pixels or single slices. Stops after `limit`
-    /// cells and answers `false` beside them.
+    /// cells and returns `false` with them.
     pub fn cells(
         &self,
         model: &Model,
@@ -434,9 +434,10 @@ impl Levels {
             range.for_each(|position| out(self.slice_piece(model, position)));
             return;
         };
-        let own = &self.cells[level.cells.start as usize..level.cells.end as usize];
-        let first = level.cells.start + number(own.partition_point(|c| c.first < range.start));
-        let mut behind = level.cells.start + number(own.partition_point(|c| c.first <= range.end));
+        let cells = &self.cells[level.cells.start as usize..level.cells.end as usize];
+        let first = level.cells.start + number(cells.partition_point(|c| c.first < range.start));
+        let mut behind =
+            level.cells.start + number(cells.partition_point(|c| c.first <= range.end));
         // The last cell that begins by the end of the range is behind it, unless the range ends the row.
         if range.end < row.slices.end {
             behind -= 1;
@@ -477,7 +478,7 @@ fn cell(model: &Model, piece: &Piece) -> Cell {
     }
 }
 
-/// A share in 1/255, rounded up: only nothing is 0.
+/// A share in 1/255, rounded up: only an empty share is 0.
 pub(super) fn share_of_255(share: f64) -> u8 {
     #[expect(
         clippy::cast_possible_truncation,

@@ -9,7 +9,7 @@ use trainscope_format::trace::{LaneKind, NONE, SliceClass, Trace, TraceFormat};
 use super::{Model, Role, recomputation};
 use crate::pipeline::{INPUT_NAMES, is_input};
 
-/// Name under which annotations of steps are one row: their own names have the number of the step.
+/// Name of the common row of annotations of steps: their names have the number of the step.
 pub const STEP: &str = "ProfilerStep";
 
 /// Name of the row of a slice: annotations of steps, each with its number, are one.
@@ -94,7 +94,7 @@ pub fn is_communication(name: &str) -> bool {
         || reduces("allreduce")
 }
 
-/// Everything that a name says.
+/// Meaning of a name.
 #[derive(Clone, Copy)]
 struct Meaning {
     subject: Subject,
@@ -241,7 +241,7 @@ fn classify(model: &Model) -> Classes {
     (roles, kinds, phases)
 }
 
-/// Properties of a trace that decide what its slices mean.
+/// Properties of a trace that decide the meaning of its slices.
 struct Context {
     format: TraceFormat,
     has_operators: bool,
@@ -315,7 +315,7 @@ impl Context {
                 Subject::Data => Role::Data,
                 Subject::Gloo => Role::Communication,
                 _ if declared == Some(TimeKind::Communication) => Role::Communication,
-                // Operators of a compiled graph run on the device by themselves.
+                // Operators of a compiled graph are themselves device work.
                 _ if class == SliceClass::Operator && lane == LaneKind::Device => Role::Kernel,
                 Subject::Collective | Subject::Copy | Subject::Wait | Subject::Other => {
                     Role::Operators
@@ -350,7 +350,7 @@ impl Context {
             return kind;
         }
         let computes = match class {
-            // Without a device, operators are what computes.
+            // Without a device, operators compute.
             SliceClass::Operator | SliceClass::Annotation => !self.has_device,
             SliceClass::Span => {
                 let phase = name.phase.unwrap_or_default();
@@ -401,11 +401,12 @@ fn launches(trace: &Trace) -> Vec<u32> {
     let calls = has_class(&[SliceClass::Runtime]);
     let work = has_class(&[SliceClass::Kernel, SliceClass::Memcpy, SliceClass::Memset]);
     let linked = |chosen: Vec<bool>| {
-        let own = (0_u32..).zip(&slices.links).zip(&slices.categories);
-        own.filter(move |((_, link), category)| {
-            **link != NONE && chosen.get(usize::from(**category)) == Some(&true)
-        })
-        .map(|((slice, link), _)| (slice, *link))
+        let entries = (0_u32..).zip(&slices.links).zip(&slices.categories);
+        entries
+            .filter(move |((_, link), category)| {
+                **link != NONE && chosen.get(usize::from(**category)) == Some(&true)
+            })
+            .map(|((slice, link), _)| (slice, *link))
     };
     let mut by_link: HashMap<u32, u32, foldhash::fast::RandomState> = HashMap::default();
     for (slice, link) in linked(calls) {
@@ -429,13 +430,15 @@ fn launches(trace: &Trace) -> Vec<u32> {
 pub fn type_of(name: &str, format: TraceFormat) -> &str {
     if format == TraceFormat::Mindspore {
         let last = name.rsplit_once('/').map_or(name, |(_, last)| last);
-        return last.rsplit_once("-op").map_or(last, |(own, _)| own);
+        return last
+            .rsplit_once("-op")
+            .map_or(last, |(operator, _)| operator);
     }
     if let Some(function) = name.strip_prefix("autograd::engine::evaluate_function: ") {
         return function;
     }
     match name.rsplit_once("::") {
-        Some((_, own)) => own.split_once('.').map_or(own, |(own, _)| own),
+        Some((_, operator)) => operator.split_once('.').map_or(operator, |(base, _)| base),
         None => name,
     }
 }

@@ -16,7 +16,7 @@ pub mod timeline;
 
 pub use answer::{MemoryAsk, fragmentation, growth, least, memory};
 
-/// Type of a device in events of memory that is the host.
+/// Device type of the host in events of memory.
 const HOST: i32 = 0;
 
 /// Type and index of a device.
@@ -56,13 +56,13 @@ fn devices(model: &Model) -> BTreeMap<DeviceKey, Vec<&MemoryEvent>> {
 /// Memory of a device that was allocated before the recording and not released in it.
 fn held(model: &Model, key: DeviceKey) -> impl Iterator<Item = &HeldMemory> {
     let all = model.trace.memory_held.iter();
-    all.filter(move |own| (own.device_type, own.device) == key)
+    all.filter(move |held| (held.device_type, held.device) == key)
 }
 
 /// Allocations on a device that failed for want of memory.
 fn failures(model: &Model, key: DeviceKey) -> impl Iterator<Item = &MemoryFailure> {
     let all = model.trace.memory_failures.iter();
-    all.filter(move |own| (own.device_type, own.device) == key)
+    all.filter(move |failure| (failure.device_type, failure.device) == key)
 }
 
 fn total(model: &Model, key: DeviceKey, events: &[&MemoryEvent]) -> MemoryTotal {
@@ -91,12 +91,12 @@ fn total(model: &Model, key: DeviceKey, events: &[&MemoryEvent]) -> MemoryTotal 
     }
 }
 
-/// False if the file has no addresses: nothing says which release ends which allocation.
+/// False if the file has no addresses: releases do not name their allocations.
 fn has_addresses(events: &[&MemoryEvent]) -> bool {
     events.iter().any(|event| event.address != 0)
 }
 
-/// The first event of the most allocated bytes.
+/// The first event with the maximum of allocated bytes.
 fn peak<'a>(events: &[&'a MemoryEvent]) -> Option<&'a MemoryEvent> {
     events.iter().copied().reduce(|peak, event| {
         if event.allocated > peak.allocated {
@@ -110,10 +110,10 @@ fn peak<'a>(events: &[&'a MemoryEvent]) -> Option<&'a MemoryEvent> {
 /// Size of a device; 0 if unknown.
 fn device_len(model: &Model, key: DeviceKey) -> u64 {
     let devices = &model.trace.head.devices;
-    let own = |id: u32| i64::from(id) == i64::from(key.1);
+    let is_index = |id: u32| i64::from(id) == i64::from(key.1);
     let device = devices
         .iter()
-        .find(|device| key.0 != HOST && own(device.id));
+        .find(|device| key.0 != HOST && is_index(device.id));
     device.map_or(0, |device| device.memory_len)
 }
 
@@ -121,8 +121,8 @@ fn device_len(model: &Model, key: DeviceKey) -> u64 {
 pub fn levels_before(model: &Model, failure: &MemoryFailure) -> (u64, u64) {
     let key = (failure.device_type, failure.device);
     let events = model.trace.memory.iter();
-    let before =
-        events.filter(|own| (own.device_type, own.device) == key && own.time <= failure.time);
+    let before = events
+        .filter(|event| (event.device_type, event.device) == key && event.time <= failure.time);
     let last = before.max_by_key(|event| event.time);
     last.map_or((0, 0), |event| (event.allocated, event.reserved))
 }
@@ -140,7 +140,7 @@ fn in_time<'a, 'e>(events: &'e [&'a MemoryEvent]) -> Cow<'e, [&'a MemoryEvent]> 
 /// Allocations and the releases of the same address behind them.
 struct Pairs {
     /// For each event of an allocation the event that ends its life, for each release the allocation that it ends;
-    /// [`NONE`] without.
+    /// [`NONE`] if missing.
     others: Vec<u32>,
     freed: u64,
     freed_unseen: u64,
@@ -150,14 +150,14 @@ struct Pairs {
 impl Pairs {
     fn new(events: &[&MemoryEvent]) -> Self {
         let mut alive: HashMap<u64, u32, foldhash::fast::RandomState> = HashMap::default();
-        let mut own = Self {
+        let mut pairs = Self {
             others: vec![NONE; events.len()],
             freed: 0,
             freed_unseen: 0,
             never_freed: 0,
         };
         if !has_addresses(events) {
-            return own;
+            return pairs;
         }
         for (index, event) in (0_u32..).zip(events) {
             let before = if event.bytes >= 0 {
@@ -165,17 +165,17 @@ impl Pairs {
                 alive.insert(event.address, index)
             } else {
                 let before = alive.remove(&event.address);
-                own.freed += u64::from(before.is_some());
-                own.freed_unseen += u64::from(before.is_none());
-                own.others[index as usize] = before.unwrap_or(NONE);
+                pairs.freed += u64::from(before.is_some());
+                pairs.freed_unseen += u64::from(before.is_none());
+                pairs.others[index as usize] = before.unwrap_or(NONE);
                 before
             };
             if let Some(before) = before {
-                own.others[before as usize] = index;
+                pairs.others[before as usize] = index;
             }
         }
-        own.never_freed = alive.len() as u64;
-        own
+        pairs.never_freed = alive.len() as u64;
+        pairs
     }
 }
 
@@ -188,7 +188,7 @@ struct Life {
     end: u32,
     bytes: u64,
     category: MemoryCategory,
-    /// The innermost slice that was open at the allocation on its thread; [`NONE`] without.
+    /// The innermost slice that was open at the allocation on its thread; [`NONE`] if missing.
     slice: u32,
     /// Call stack of the allocation; [`NONE`] if unknown.
     stack: u32,
@@ -202,21 +202,21 @@ impl Life {
     }
 }
 
-/// Lives of the allocations of a device, in the order of their first event, behind those that were there before; none
-/// without addresses.
+/// Lives of the allocations of a device, in the order of their first event, behind those from before the recording;
+/// empty without addresses.
 fn lives(model: &Model, key: DeviceKey, events: &[&MemoryEvent]) -> Vec<Life> {
     if !has_addresses(events) {
         return Vec::new();
     }
     let pairs = Pairs::new(events);
     let mut context = Context::new(model);
-    let before = held(model, key).map(|own| Life {
+    let before = held(model, key).map(|held| Life {
         begin: NONE,
         end: NONE,
-        bytes: own.bytes,
-        category: context.purpose(own.stack).unwrap_or(MemoryCategory::Kept),
+        bytes: held.bytes,
+        category: context.purpose(held.stack).unwrap_or(MemoryCategory::Kept),
         slice: NONE,
-        stack: own.stack,
+        stack: held.stack,
     });
     let mut lives: Vec<Life> = before.collect();
     // A release has the life of its allocation.
@@ -284,8 +284,8 @@ impl<'m> Context<'m> {
     /// Purpose of an allocation by its call stack.
     fn purpose(&mut self, stack: u32) -> Option<MemoryCategory> {
         let model = self.model;
-        let own = self.purposes.entry(stack);
-        *own.or_insert_with(|| callers::purpose(model, stack))
+        let entry = self.purposes.entry(stack);
+        *entry.or_insert_with(|| callers::purpose(model, stack))
     }
 
     fn category(

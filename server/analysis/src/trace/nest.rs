@@ -31,7 +31,7 @@ impl Numbers {
 }
 
 impl Model {
-    /// Sorts a trace and computes what follows from it for each slice.
+    /// Sorts a trace and computes the columns of the model.
     pub fn new(mut trace: Trace) -> Self {
         let (lanes, numbers) = sort(&mut trace);
         let mut model = Self {
@@ -91,7 +91,7 @@ impl Model {
         category.map_or(SliceClass::Span, |category| category.class)
     }
 
-    /// Begin and end of a slice that is there.
+    /// Begin and end of an existing slice.
     pub fn span(&self, slice: u32) -> (i64, i64) {
         let slices = &self.trace.slices;
         (slices.begins[slice as usize], slices.end(slice as usize))
@@ -103,7 +103,8 @@ impl Model {
     }
 }
 
-/// Sorts slices and renumbers what refers to them; the ranges of the lanes, and the positions of slices in their file.
+/// Sorts slices and renumbers all references to them; returns the ranges of the lanes, and the positions of slices in
+/// their file.
 fn sort(trace: &mut Trace) -> (Vec<Range<u32>>, Numbers) {
     let slices = &trace.slices;
     let count = slices.len();
@@ -135,14 +136,14 @@ fn sort(trace: &mut Trace) -> (Vec<Range<u32>>, Numbers) {
     let place = |slice: u32| slices.places[slice as usize];
     let mut keyed = Vec::new();
     for (begin, end) in begins.iter().zip(&ends) {
-        let own = &mut order[*begin as usize..*end as usize];
-        if own.is_sorted_by_key(|slice| (key(*slice), place(*slice))) {
+        let lane_order = &mut order[*begin as usize..*end as usize];
+        if lane_order.is_sorted_by_key(|slice| (key(*slice), place(*slice))) {
             continue;
         }
         keyed.clear();
-        keyed.extend(own.iter().map(|slice| (key(*slice), *slice)));
+        keyed.extend(lane_order.iter().map(|slice| (key(*slice), *slice)));
         keyed.sort_by(|a, b| a.0.cmp(&b.0).then_with(|| place(a.1).cmp(&place(b.1))));
-        for (slot, (_, slice)) in own.iter_mut().zip(&keyed) {
+        for (slot, (_, slice)) in lane_order.iter_mut().zip(&keyed) {
             *slot = *slice;
         }
     }
@@ -200,7 +201,7 @@ fn nest(model: &mut Model) {
     }
 }
 
-/// From the first begin to the last end, without windows and what writers derived; of everything if that leaves none.
+/// From the first start to the last end, without windows and derived slices; of everything if nothing else is left.
 fn extent(trace: &Trace) -> Range<i64> {
     let is_derived = |lane: u16| {
         let lane = trace.lanes.get(usize::from(lane));
@@ -226,7 +227,10 @@ fn extent(trace: &Trace) -> Range<i64> {
             let memory = trace.memory.iter().map(|event| (event.time, event.time));
             let counters = trace.counters.iter().flat_map(|series| &series.times);
             let marks = trace.marks.iter().map(|mark| (mark.time, mark.time));
-            let failures = trace.memory_failures.iter().map(|own| (own.time, own.time));
+            let failures = trace
+                .memory_failures
+                .iter()
+                .map(|failure| (failure.time, failure.time));
             bounds(
                 memory
                     .chain(counters.map(|time| (*time, *time)))

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::Model;
 
-/// Farthest that a point of a curve is from the end of its step, nanoseconds: logging follows the step at once, and
+/// Maximum distance of a point of a curve from the end of its step, nanoseconds: logging follows the step at once, and
 /// profilers slow it down.
 const NEAR_NANOS: i64 = 1_000_000_000;
 /// Share of the steps that has to agree on the difference: a step without a point, or one that was logged late, does
@@ -12,7 +12,7 @@ const NEAR_NANOS: i64 = 1_000_000_000;
 const AGREE: f64 = 0.8;
 
 impl Model {
-    /// Numbers of steps with their ends in nanoseconds since 1970; none without a clock.
+    /// Numbers of steps with their ends in nanoseconds since 1970; empty without a clock.
     pub fn step_ends(&self) -> Vec<(i64, i64)> {
         let unix = self.trace.head.unix_offset_nanos;
         let ends = unix.into_iter().flat_map(|unix| {
@@ -23,9 +23,9 @@ impl Model {
     }
 }
 
-/// The number of the training minus that of the profiler, if a curve tells: for at least 80 % of the steps, the point
-/// nearest to the end of the step has the same difference. `steps` are numbers with ends in nanoseconds since 1970,
-/// `curve` has steps with wall times in seconds since 1970.
+/// The number of the training minus that of the profiler; `None` if the curve does not tell. For at least 80 % of the
+/// steps, the point nearest to the end of the step has this difference. `steps` are numbers with ends in nanoseconds
+/// since 1970, `curve` has steps with wall times in seconds since 1970.
 pub fn offset(steps: &[(i64, i64)], curve: &[(i64, f64)]) -> Option<i64> {
     let mut points: Vec<(i64, i64)> = curve
         .iter()
@@ -34,14 +34,14 @@ pub fn offset(steps: &[(i64, i64)], curve: &[(i64, f64)]) -> Option<i64> {
         .collect();
     points.sort_unstable();
     let mut differences: BTreeMap<i64, usize> = BTreeMap::new();
-    for (own, end) in steps.iter().copied() {
+    for (step, end) in steps.iter().copied() {
         let next = points.partition_point(|(time, _)| *time < end);
         let around = points[next.saturating_sub(1)..].iter().take(2);
         let nearest = around.min_by_key(|(time, _)| time.abs_diff(end));
         if let Some((time, number)) = nearest
             && time.abs_diff(end) <= NEAR_NANOS.unsigned_abs()
         {
-            let difference = number.saturating_sub(own);
+            let difference = number.saturating_sub(step);
             *differences.entry(difference).or_default() += 1;
         }
     }
@@ -61,7 +61,7 @@ fn nanos(secs: f64) -> i64 {
 mod tests {
     use super::offset;
 
-    /// Ten steps of 10 ms, numbered from 3 on, that begin at 1,000 s.
+    /// Ten steps of 10 ms, numbered from 3, that begin at 1,000 s.
     fn steps() -> Vec<(i64, i64)> {
         let steps = (0..10).map(|at| (at + 3, 1_000_000_000_000 + (at + 1) * 10_000_000));
         steps.collect()

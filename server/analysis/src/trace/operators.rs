@@ -21,12 +21,12 @@ pub use super::meaning::type_of;
 use groups::Groups;
 use sums::Sums;
 
-/// Rows that are asked for.
+/// Requested rows.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Request<'a> {
     /// Group.
     pub by: OperatorGroup,
-    /// Steps; everything if both ends are open, also what is outside of steps.
+    /// Steps; everything if both ends are open, also time outside of steps.
     pub range: StepRange,
     /// Text in the name, `type:TEXT`, or `> 1 ms` of self time (kernels: device time).
     pub filter: Option<&'a str>,
@@ -50,20 +50,20 @@ pub struct Operators<'a> {
     tensor_cores: TensorCores,
 }
 
-/// Rows of a table, and what they are shares of.
+/// Rows of a table, and the totals of their shares.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Table {
-    /// Rows, the most self time first (kernels: the most device time).
+    /// Rows, the largest self time first (kernels: the largest device time).
     pub rows: Vec<OperatorRow>,
     /// Self time of all operators.
     pub self_nanos: i64,
     /// Time of all device work.
     pub device_nanos: i64,
-    /// Number of steps that times a step are divided by.
+    /// Number of steps, the divisor of times per step.
     pub steps: u64,
 }
 
-/// Steps of a table: what is counted, and what times a step are of.
+/// Steps of a table: the counted time, and the steps of times per step.
 struct Scale {
     chosen: TimeChoice,
     steps: TimeChoice,
@@ -91,7 +91,7 @@ impl<'a> Operators<'a> {
         let mut bytes = flops::outermost(model, &calls, |name, shapes| {
             bytes_of(&model.operator_rules, name, shapes)
         });
-        // Copies from and to the host are as fast as the bus between them.
+        // Copies from and to the host run at the speed of the bus.
         for work in &launched {
             if is_over_the_bus(model.name(work.slice)) {
                 bytes[work.call] = 0;
@@ -122,13 +122,13 @@ impl<'a> Operators<'a> {
             end.saturating_sub(begin)
         };
         let device_nanos = works.clone().map(length).fold(0, i64::saturating_add);
-        let own = (0..self.calls.len()).filter(|call| self.is_chosen(*call, &scale));
-        let self_nanos = own.clone().map(|call| self.calls.own[call]);
+        let calls = (0..self.calls.len()).filter(|call| self.is_chosen(*call, &scale));
+        let self_nanos = calls.clone().map(|call| self.calls.self_nanos[call]);
         let self_nanos = self_nanos.fold(0, i64::saturating_add);
         let (sums, all) = if by.is_of_kernels() {
             (self.kernel_sums(&mut groups, works, &scale), device_nanos)
         } else {
-            (self.call_sums(&mut groups, own, &scale), self_nanos)
+            (self.call_sums(&mut groups, calls, &scale), self_nanos)
         };
         Table {
             rows: rows(&groups, sums, all, scale.count),
@@ -138,7 +138,7 @@ impl<'a> Operators<'a> {
         }
     }
 
-    /// `true` for a call with FLOPs that the model needs: those of recomputation it would not need.
+    /// `true` for a call with FLOPs that the model needs: recomputation is not needed.
     fn counts_flops(&self, call: usize) -> bool {
         let phase = self.model.phases.get(self.calls.slices[call] as usize);
         self.flops[call] > 0 && phase != Some(&PhaseKind::Recomputation)
@@ -218,12 +218,12 @@ impl<'a> Operators<'a> {
                 groups.joins_names() && parent.is_some_and(|parent| group_of[parent] == group);
             let (begin, end) = self.model.span(slice);
             let sum = sums::slot(&mut sums, group);
-            let own = self.calls.own[call];
-            sum.own = sum.own.saturating_add(own);
+            let self_nanos = self.calls.self_nanos[call];
+            sum.self_nanos = sum.self_nanos.saturating_add(self_nanos);
             if scale.steps.holds(begin) {
-                sum.own_in_steps = sum.own_in_steps.saturating_add(own);
+                sum.self_in_steps = sum.self_in_steps.saturating_add(self_nanos);
             }
-            sum.add_phase(self.model.phases[slice as usize], own);
+            sum.add_phase(self.model.phases[slice as usize], self_nanos);
             sum.device_own = sum.device_own.saturating_add(self.device_own[call]);
             sum.flops = sum.flops.saturating_add(self.flops[call]);
             self.add_roofline(sum, call);
@@ -280,7 +280,7 @@ impl<'a> Operators<'a> {
             let nanos = end.saturating_sub(begin);
             sum.durations.push(nanos);
             for all in [
-                &mut sum.own,
+                &mut sum.self_nanos,
                 &mut sum.total,
                 &mut sum.device_own,
                 &mut sum.device_total,
@@ -288,7 +288,7 @@ impl<'a> Operators<'a> {
                 *all = all.saturating_add(nanos);
             }
             if scale.steps.holds(begin) {
-                sum.own_in_steps = sum.own_in_steps.saturating_add(nanos);
+                sum.self_in_steps = sum.self_in_steps.saturating_add(nanos);
             }
             sum.add_phase(self.model.phases[slice as usize], nanos);
             sum.add_work(self.model, slice, self.tensor_cores.uses(self.model, slice));
@@ -297,7 +297,7 @@ impl<'a> Operators<'a> {
     }
 }
 
-/// Rows of sums, the most self time first.
+/// Rows of sums, the largest self time first.
 fn rows(groups: &Groups<'_>, sums: Vec<Sums>, all: i64, steps: u64) -> Vec<OperatorRow> {
     let labels = groups.labels.iter();
     let mut rows: Vec<OperatorRow> = labels
@@ -336,7 +336,6 @@ pub fn operators(model: &Model, request: &Request<'_>) -> OperatorsAnswer {
     }
 }
 
-/// A filter of rows.
 enum Filter {
     Name(String),
     Type(String),
@@ -351,7 +350,7 @@ impl Filter {
         }
         let lower = text.to_lowercase();
         match lower.strip_prefix("type:") {
-            Some(own) => Self::Type(own.trim().to_owned()),
+            Some(name) => Self::Type(name.trim().to_owned()),
             None => Self::Name(lower),
         }
     }

@@ -1,4 +1,4 @@
-//! The whole of a timeline in few cells: enough for its first picture, without any slices.
+//! A whole timeline in few cells: enough for its first picture, without any slices.
 
 use std::collections::BTreeMap;
 
@@ -14,12 +14,12 @@ use super::view::{BadRows, DEFAULT_WIDTH, row_list};
 
 /// Pixels that an outline can show: more than the page has for a timeline on most screens.
 const WIDTH: u32 = 4_096;
-/// Maximum number of cells, 20 bytes each in a file; of more, coarser ones are made.
+/// Maximum number of cells, 20 bytes each in a file; larger outlines get coarser cells.
 const MAX_OUTLINE_CELLS: usize = 400_000;
 /// Base-2 logarithm of the coarsest bins, nanoseconds: 18 minutes.
 const COARSEST_BITS: u8 = 40;
 
-/// Cells of all rows over the whole of a session.
+/// Cells of all rows over a whole session.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Outline {
     /// Begin and end on the clock of the file, nanoseconds.
@@ -64,8 +64,13 @@ impl Outline {
             rows: rows(model, levels, extent.0, bits),
             names: BTreeMap::new(),
         });
-        let is_small = |own: &Self| {
-            own.rows.iter().map(|row| row.cells.len()).sum::<usize>() <= MAX_OUTLINE_CELLS
+        let is_small = |outline: &Self| {
+            outline
+                .rows
+                .iter()
+                .map(|row| row.cells.len())
+                .sum::<usize>()
+                <= MAX_OUTLINE_CELLS
         };
         let mut outline = all.find(is_small)?;
         let cells = outline.rows.iter().flat_map(|row| &row.cells);
@@ -76,8 +81,8 @@ impl Outline {
         Some(outline)
     }
 
-    /// The answer that the slices themselves give; `None` if it needs slices: for a part of the session, or for more
-    /// pixels than an outline shows.
+    /// The same answer as from the slices; `None` if it needs slices: for a part of the session, or for more pixels
+    /// than an outline shows.
     pub fn timeline(&self, query: &TimelineQuery) -> Option<Result<TimelineAnswer, BadRows>> {
         let (origin, end) = self.extent;
         let extent = end.saturating_sub(origin);
@@ -108,17 +113,17 @@ impl Outline {
             let at = self
                 .rows
                 .binary_search_by_key(&(lane, depth), |row| (row.lane, row.depth));
-            let own = at.ok().and_then(|at| self.rows.get(at));
-            let own = own.map_or(&[][..], |row| &row.cells);
+            let row = at.ok().and_then(|at| self.rows.get(at));
+            let row_cells = row.map_or(&[][..], |row| &row.cells);
             let mut cells = Vec::new();
             let mut joiner = Joiner::new(bits, |piece: Piece| {
                 if cells.len() < room {
-                    cells.extend(cell(own, &piece, origin));
+                    cells.extend(cell(row_cells, &piece, origin));
                 } else {
                     answer.cut = true;
                 }
             });
-            for (position, cell) in (0..).zip(own) {
+            for (position, cell) in (0..).zip(row_cells) {
                 if cell.begin < until {
                     joiner.add(cell.piece(position));
                 }

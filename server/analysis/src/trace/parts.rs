@@ -1,4 +1,4 @@
-//! Parts of steps: each moment of a step belongs to one of eight, so that they add up to its length.
+//! Parts of steps: each moment of a step belongs to one of eight. They add up to its length.
 
 use trainscope_api::profile::Parts;
 use trainscope_format::trace::{LaneKind, SliceClass};
@@ -48,11 +48,11 @@ impl RoleRanges {
         let mut ranges = Self::default();
         for slice in model.slices() {
             let role = model.roles[slice as usize];
-            let Some(own) = ranges.slot(role) else {
+            let Some(spans) = ranges.slot(role) else {
                 continue;
             };
             let (begin, end) = model.span(slice);
-            push(own, begin, end);
+            push(spans, begin, end);
             if model.is_device(slice) {
                 push(&mut ranges.device, begin, end);
                 if matches!(role, Role::Kernel | Role::Communication) {
@@ -68,13 +68,13 @@ impl RoleRanges {
     }
 
     fn slot(&mut self, role: Role) -> Option<&mut Vec<Span>> {
-        let index = ROLES.iter().position(|own| *own == role)?;
+        let index = ROLES.iter().position(|known| *known == role)?;
         self.roles.get_mut(index)
     }
 
     /// Merged ranges of a role; empty for [`Role::None`].
     pub fn of(&self, role: Role) -> &[Span] {
-        let index = ROLES.iter().position(|own| *own == role);
+        let index = ROLES.iter().position(|known| *known == role);
         index.map_or(&[], |index| &self.roles[index])
     }
 
@@ -132,7 +132,7 @@ impl Model {
             SliceClass::Kernel | SliceClass::Memcpy | SliceClass::Memset
         );
         is_work
-            // Waiting for data is no work, on whichever unit.
+            // Waiting for data is not work, on any unit.
             || !matches!(self.roles[slice as usize], Role::None | Role::Data) && {
                 let lane = self.trace.slices.lanes[slice as usize];
                 let lane = self.trace.lanes.get(usize::from(lane));
@@ -141,7 +141,7 @@ impl Model {
     }
 }
 
-/// Mean of parts, to the nearest nanosecond; zeros without any.
+/// Mean of parts, to the nearest nanosecond; zeros if there are no parts.
 pub fn mean(parts: &[Parts]) -> Parts {
     let count = i64::try_from(parts.len()).unwrap_or(i64::MAX).max(1);
     let mean = |part: fn(&Parts) -> i64| {
@@ -149,13 +149,13 @@ pub fn mean(parts: &[Parts]) -> Parts {
         super::robust::rounded(sum, count)
     };
     Parts {
-        kernel: mean(|own| own.kernel),
-        memcpy: mean(|own| own.memcpy),
-        memset: mean(|own| own.memset),
-        communication: mean(|own| own.communication),
-        runtime: mean(|own| own.runtime),
-        data: mean(|own| own.data),
-        operators: mean(|own| own.operators),
-        other: mean(|own| own.other),
+        kernel: mean(|step| step.kernel),
+        memcpy: mean(|step| step.memcpy),
+        memset: mean(|step| step.memset),
+        communication: mean(|step| step.communication),
+        runtime: mean(|step| step.runtime),
+        data: mean(|step| step.data),
+        operators: mean(|step| step.operators),
+        other: mean(|step| step.other),
     }
 }

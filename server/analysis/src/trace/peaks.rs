@@ -8,11 +8,11 @@ struct Peak {
     /// Words of the product name, all of which a device's name has.
     words: &'static [&'static str],
     float32: f64,
-    /// f32 numbers on tensor cores (TF32); that of `float32` if the device has none for them.
+    /// f32 numbers on tensor cores (TF32); equal to `float32` if the device has no tensor cores for them.
     tf32: f64,
     /// f16 and bf16.
     half: f64,
-    /// 8 bits: f8, and i8 where a device has no f8; 0 if it has neither on tensor cores.
+    /// 8 bits: f8, or i8 for a device without f8; 0 if it has neither on tensor cores.
     eight: f64,
     /// Bytes per second of its memory.
     memory: f64,
@@ -32,7 +32,7 @@ const fn peak(words: &'static [&'static str], tera: [f64; 5]) -> Peak {
     }
 }
 
-/// The first entry whose words are in the name holds.
+/// The first entry with all its words in the name applies.
 const PEAKS: [Peak; 26] = [
     // NVIDIA HGX B200 data sheet, one of eight.
     peak(&["b200"], [75.0, 1125.0, 2250.0, 4500.0, 7.75]),
@@ -82,7 +82,7 @@ const PEAKS: [Peak; 26] = [
 /// Type of the numbers that an operator multiplies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Precision {
-    /// f32; also where the file names no type.
+    /// f32; also if the file does not name a type.
     Float32,
     /// f16 or bf16.
     Half,
@@ -112,7 +112,7 @@ impl FlopsByType {
 impl Precision {
     /// The type of the inputs of an operator.
     pub(super) fn of(shapes: &Shapes) -> Self {
-        // Scales and outputs beside numbers of 8 bits have more.
+        // Scales and outputs next to numbers of 8 bits have more bits.
         if shapes.types.contains("Float8") || shapes.types.contains("signed char") {
             Self::Eight
         } else if shapes.types.contains("Half") || shapes.types.contains("BFloat16") {
@@ -143,8 +143,8 @@ impl Peak {
     }
 }
 
-/// Peak of a device in FLOP per second for FLOPs by type: the time that all would take one after the other at their own
-/// peaks, as a rate. f32 runs on tensor cores if `tensor_cores` do anything beside fewer bits. `None` for a device that is
+/// Peak of a device in FLOP per second for FLOPs by type: the rate at which all run one after the other, each type at
+/// its peak. f32 runs on tensor cores if `tensor_cores` is true and no type has fewer bits. `None` for a device that is
 /// not listed or has no peak for a type, or without FLOPs.
 pub(super) fn peak_of(device: &str, flops: FlopsByType, tensor_cores: bool) -> Option<f64> {
     let peak = listed(device)?;

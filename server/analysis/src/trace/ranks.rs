@@ -37,16 +37,20 @@ pub struct RankModel<'m> {
 /// Compares ranks. Times of other ranks are moved to the clock of the first one, by the ends of the same collectives.
 pub fn ranks(of: &[RankModel<'_>]) -> RanksAnswer {
     let steps = common_steps(of);
-    let own: Vec<Vec<Collective>> = of
+    let by_rank: Vec<Vec<Collective>> = of
         .iter()
         .map(|rank| collectives::of_model(rank.model))
         .collect();
-    let offsets = collectives::offsets(&own);
-    let meetings = collectives::meetings(&own, &offsets);
+    let origins = of
+        .iter()
+        .map(|rank| rank.model.trace.head.unix_offset_nanos);
+    let origins: Vec<Option<i64>> = origins.collect();
+    let offsets = collectives::offsets(&by_rank, &origins);
+    let meetings = collectives::meetings(&by_rank, &offsets);
     let ranges: Vec<RoleRanges> = of.iter().map(|rank| RoleRanges::new(rank.model)).collect();
     let mut table = Table::new(of, &steps);
-    table.add_waits(&own, &meetings);
-    let late = Lateness::new(&own, &meetings, &table, &ranges);
+    table.add_waits(&by_rank, &meetings);
+    let late = Lateness::new(&by_rank, &meetings, &table, &ranges);
     let rows = of.iter().enumerate().map(|(index, rank)| {
         let head = &rank.model.trace.head;
         RankRow {
@@ -62,10 +66,10 @@ pub fn ranks(of: &[RankModel<'_>]) -> RanksAnswer {
         }
     });
     let rows: Vec<RankRow> = rows.collect();
-    let lost = sum(&late.nanos.iter().map(|own| sum(own)).collect::<Vec<_>>());
+    let lost = sum(&late.nanos.iter().map(|row| sum(row)).collect::<Vec<_>>());
     let lost_nanos = lost / i64::try_from(steps.len()).unwrap_or(i64::MAX).max(1);
     let kept = (MAX_CELLS / of.len().max(1)).min(steps.len());
-    let (collectives, cut) = collectives::rows(of, &own, &meetings, MAX_COLLECTIVES);
+    let (collectives, cut) = collectives::rows(of, &by_rank, &meetings, MAX_COLLECTIVES);
     let is_cut = cut || kept < steps.len();
     let mut answer = RanksAnswer {
         ranks: rows,
@@ -75,7 +79,7 @@ pub fn ranks(of: &[RankModel<'_>]) -> RanksAnswer {
         late_nanos: late.nanos,
         length_nanos: table.lengths,
         collectives,
-        groups: groups::rows(of, &own),
+        groups: groups::rows(of, &by_rank),
         links: links::rows(of),
         lost_nanos,
         cut: is_cut,
@@ -91,12 +95,12 @@ pub fn ranks(of: &[RankModel<'_>]) -> RanksAnswer {
     answer.is_uneven = waited(&answer) as f64 > WAITING * median_length(&answer) as f64;
     add_parts(of, &ranges, &mut answer);
     answer.sentence = sentence(&answer);
-    answer.pair = pair::pair(of, &answer, &own, (&offsets, &meetings));
+    answer.pair = pair::pair(of, &answer, &by_rank, (&offsets, &meetings));
     keep(&mut answer, kept);
     answer
 }
 
-/// Most bytes allocated on one device.
+/// Maximum bytes allocated on one device.
 fn peak_len(model: &Model) -> u64 {
     let memory = model.trace.memory.iter();
     memory.map(|event| event.allocated).max().unwrap_or(0)
@@ -112,8 +116,8 @@ fn keep(answer: &mut RanksAnswer, steps: usize) {
         ..
     } = answer;
     for rows in [compute_nanos, wait_nanos, late_nanos, length_nanos] {
-        for own in rows {
-            own.truncate(steps);
+        for row in rows {
+            row.truncate(steps);
         }
     }
     answer.steps.truncate(steps);
@@ -143,7 +147,7 @@ fn lengths(model: &Model) -> Vec<i64> {
         .collect()
 }
 
-/// Adds the mean parts of the whole steps, of those only in which the slowest rank is slow.
+/// Adds the mean parts of the whole steps; with a slow rank, only of the steps in which it is slow.
 fn add_parts(of: &[RankModel<'_>], ranges: &[RoleRanges], answer: &mut RanksAnswer) {
     let slow = answer.stragglers.first();
     answer.parts_steps = slow.map(|slow| (slow.from_step, slow.to_step));
@@ -168,14 +172,14 @@ fn sum(values: &[i64]) -> i64 {
     values.iter().copied().fold(0, i64::saturating_add)
 }
 
-/// The clock of a rank minus that of the first, since 1970 if both count so.
+/// The clock of a rank minus that of the first, since 1970 if both count from there.
 fn clock_offset(of: &[RankModel<'_>], index: usize, offset: i64) -> i64 {
     let unix = |index: usize| {
         let rank: Option<&RankModel<'_>> = of.get(index);
         rank.and_then(|rank| rank.model.trace.head.unix_offset_nanos)
     };
     match (unix(index), unix(0)) {
-        (Some(own), Some(first)) => offset.saturating_add(own.saturating_sub(first)),
+        (Some(clock), Some(first)) => offset.saturating_add(clock.saturating_sub(first)),
         _ => offset,
     }
 }
@@ -186,8 +190,8 @@ fn step_spans(model: &Model, steps: &[i64]) -> Vec<Span> {
     for step in &model.steps.list {
         spans.entry(step.number).or_insert((step.begin, step.end));
     }
-    let own = steps.iter().filter_map(|number| spans.get(number).copied());
-    own.collect()
+    let found = steps.iter().filter_map(|number| spans.get(number).copied());
+    found.collect()
 }
 
 /// Times by rank and step.
@@ -199,7 +203,7 @@ struct Table {
     waits_total: Vec<i64>,
     /// Begins and ends of the common steps of each rank.
     spans: Vec<Vec<Span>>,
-    /// The same in order of time, which numbers of steps need not share, with the indices of the steps.
+    /// The same in order of time, with the indices of the steps. The order of their numbers may be another one.
     in_time: Vec<Vec<(Span, usize)>>,
 }
 
@@ -209,14 +213,16 @@ impl Table {
         let spans: Vec<Vec<Span>> = spans.collect();
         let compute = of.iter().zip(&spans).map(|(rank, spans)| {
             let compute = compute(rank.model);
-            let own = spans
+            let times = spans
                 .iter()
                 .map(|(begin, end)| ranges::total(&ranges::cut(&compute, *begin, *end)));
-            own.collect()
+            times.collect()
         });
         let length = |spans: &Vec<Span>| -> Vec<i64> {
-            let own = spans.iter();
-            own.map(|(begin, end)| end.saturating_sub(*begin)).collect()
+            let spans = spans.iter();
+            spans
+                .map(|(begin, end)| end.saturating_sub(*begin))
+                .collect()
         };
         let in_time = |spans: &Vec<Span>| {
             let mut spans: Vec<(Span, usize)> = spans.iter().copied().zip(0..).collect();
@@ -234,10 +240,13 @@ impl Table {
     }
 
     /// Adds the time from the start of each collective to the arrival of all ranks, up to its length.
-    fn add_waits(&mut self, own: &[Vec<Collective>], meetings: &[Meeting]) {
+    fn add_waits(&mut self, by_rank: &[Vec<Collective>], meetings: &[Meeting]) {
         for meeting in meetings {
             for (rank, place) in &meeting.members {
-                let Some(one) = own.get(*rank).and_then(|own| own.get(*place)) else {
+                let Some(one) = by_rank
+                    .get(*rank)
+                    .and_then(|collectives| collectives.get(*place))
+                else {
                     continue;
                 };
                 let arrived = meeting.arrived.saturating_add(meeting.offset_of(*rank));
@@ -251,7 +260,7 @@ impl Table {
         }
     }
 
-    /// Index of the common step of a rank that a time of its clock is in.
+    /// Index of the common step of a rank at a time of its clock.
     fn step_at(&self, rank: usize, time: i64) -> Option<usize> {
         let spans = self.in_time.get(rank)?;
         let next = spans.partition_point(|(span, _)| span.0 <= time);
@@ -286,8 +295,8 @@ fn rounded(nanos: f64) -> i64 {
 fn medians(times: &[Vec<i64>]) -> Vec<f64> {
     let steps = times.first().map_or(0, Vec::len);
     let column = |step: usize| -> Vec<i64> {
-        let own = times.iter();
-        own.filter_map(|own| own.get(step).copied()).collect()
+        let rows = times.iter();
+        rows.filter_map(|row| row.get(step).copied()).collect()
     };
     (0..steps)
         .map(|step| robust::median(&column(step)))
@@ -297,7 +306,7 @@ fn medians(times: &[Vec<i64>]) -> Vec<f64> {
 /// Ranks that wait for one another for more than this part of their steps are not well balanced (chosen).
 const WAITING: f64 = 0.05;
 
-/// Time a step that each of the other ranks waits, mean.
+/// Mean time per step that each of the other ranks waits.
 fn waited(answer: &RanksAnswer) -> i64 {
     let others = i64::try_from(answer.ranks.len().saturating_sub(1)).unwrap_or(i64::MAX);
     answer.lost_nanos / others.max(1)

@@ -1,9 +1,9 @@
 //! Recomputation: operators of the forward pass that run again within the backward pass (activation checkpointing).
 //!
-//! `CheckpointFunctionBackward` runs them itself (`use_reentrant=True`). Else the first node of the backward pass that
-//! needs what was not kept runs them before its own operators. Autograd numbers operators that it records: those that
-//! are recomputed, not those of the backward pass; of a backward pass that is itself recorded (`create_graph=True`) it
-//! numbers all.
+//! `CheckpointFunctionBackward` runs them itself (`use_reentrant=True`). Otherwise the first node of the backward pass
+//! that needs a value that was not kept runs them before its operators. Autograd numbers the operators that it records:
+//! the recomputed ones, not those of the backward pass. In a backward pass that is itself recorded
+//! (`create_graph=True`) it numbers all.
 
 use std::collections::HashMap;
 
@@ -34,7 +34,7 @@ impl Node {
     }
 }
 
-/// Gives recomputed operators, and what is within them, their phase. Slices are in order: parents come first.
+/// Gives recomputed operators, and the slices within them, their phase. Slices are in order: parents come first.
 pub(super) fn mark(model: &Model, phases: &mut [PhaseKind]) {
     let is_operator = |slice: u32| model.class(slice) == SliceClass::Operator;
     let is_engine = |slice: u32| model.name(slice).starts_with(ENGINE);

@@ -55,7 +55,7 @@ pub fn slope(points: &[(f64, f64)]) -> Option<Slope> {
         let index = (rank.max(0.0) as usize).min(slopes.len() - 1);
         slopes.get(index).copied().unwrap_or_default()
     };
-    // A step towards 0 for a score that is a whole number (Kendall 1970).
+    // Continuity correction for a score that is a whole number (Kendall 1970).
     let score = score as f64;
     let deviations = if spread > 0.0 {
         score.signum() * (score.abs() - 1.0).max(0.0) / spread
@@ -70,7 +70,7 @@ pub fn slope(points: &[(f64, f64)]) -> Option<Slope> {
     })
 }
 
-/// Variance of the score of Kendall's rank correlation if there is no trend, less that of equal values.
+/// Variance of the score of Kendall's rank correlation if there is no trend, less that of ties.
 fn score_variance(points: &[(f64, f64)]) -> f64 {
     let of = |count: f64| count * (count - 1.0) * (2.0 * count + 5.0);
     let mut values: Vec<f64> = points.iter().map(|point| point.1).collect();
@@ -175,17 +175,17 @@ mod tests {
     fn a_line_with_odd_values_has_the_slope_of_the_line() {
         let mut values: Vec<f64> = (0..30).map(|x| 5.0 + 2.0 * f64::from(x)).collect();
         (values[3], values[20]) = (1e6, -1e6);
-        let own = slope(&points(&values)).unwrap();
-        assert_eq!(own.slope, 2.0);
-        assert!(own.low <= 2.0 && 2.0 <= own.high && own.low > 0.0);
-        assert!(own.deviations > 2.6);
+        let estimate = slope(&points(&values)).unwrap();
+        assert_eq!(estimate.slope, 2.0);
+        assert!(estimate.low <= 2.0 && 2.0 <= estimate.high && estimate.low > 0.0);
+        assert!(estimate.deviations > 2.6);
     }
 
     #[test]
     fn values_without_a_trend_have_0_in_their_interval() {
         let values: Vec<f64> = (0..30).map(|x| f64::from(x * 7919 % 31)).collect();
-        let own = slope(&points(&values)).unwrap();
-        assert!(own.low < 0.0 && 0.0 < own.high, "{own:?}");
+        let estimate = slope(&points(&values)).unwrap();
+        assert!(estimate.low < 0.0 && 0.0 < estimate.high, "{estimate:?}");
         assert_eq!(slope(&points(&[4.0; 9])).unwrap().low, 0.0);
         assert_eq!(slope(&points(&[1.0, 2.0])), None);
     }

@@ -1,4 +1,4 @@
-//! Bytes that operators have to move at least, and how near a device came to what its memory and its units allow.
+//! Minimum bytes that operators have to move, and the share of the limits of memory and units that a device reached.
 //!
 //! The time of a call cannot be below its FLOPs at the peak of the units, nor below its bytes at the peak of the memory:
 //! Williams, Waterman and Patterson, "Roofline", 2009. Bytes count each input once and each output once, as in `TraceLens`:
@@ -62,7 +62,7 @@ const ELEMENTWISE: [&str; 48] = [
     "threshold_backward",
     "where",
 ];
-/// Bytes of one element; `None` for types that are no tensors.
+/// Bytes of one element; `None` for types that are not tensors.
 fn element_len(name: &str) -> Option<u64> {
     Some(match name {
         "double" | "long int" | "long" | "c10::complex<float>" => 8,
@@ -103,7 +103,7 @@ impl Tensors {
         self.lens.get(at).copied().flatten().map(u128::from)
     }
 
-    /// Bytes of an input; `None` if it is no tensor.
+    /// Bytes of an input; `None` if it is not a tensor.
     fn bytes(&self, at: usize) -> Option<u128> {
         volume(self.dims(at)?)?.checked_mul(self.len(at)?)
     }
@@ -120,11 +120,11 @@ impl Tensors {
         let all: Vec<&Vec<u64>> = tensors.filter_map(|at| self.dims.get(at)).collect();
         let axes = all.iter().map(|dims| dims.len()).max()?;
         let longest = (0..axes).map(|axis| {
-            let own = all.iter().filter_map(|dims| {
+            let lengths = all.iter().filter_map(|dims| {
                 let before = axes - dims.len();
                 dims.get(axis.checked_sub(before)?)
             });
-            own.copied().max().unwrap_or(1)
+            lengths.copied().max().unwrap_or(1)
         });
         volume(&longest.collect::<Vec<_>>())
     }
@@ -137,8 +137,8 @@ pub(super) fn input_bytes(shapes: &Shapes) -> u64 {
     u64::try_from(bytes).unwrap_or(u64::MAX)
 }
 
-/// Bytes that one call of an operator of `PyTorch`, of a library on top of it, or of a rule moves at least; 0 if they are
-/// unknown.
+/// Minimum bytes that one call of an operator of `PyTorch`, of a library on top of it, or of a rule moves; 0 if they
+/// are unknown.
 pub(super) fn bytes_of(rules: &[OperatorRule], name: &str, shapes: &Shapes) -> u64 {
     let bytes = match work_of(rules, name) {
         Some(work) => bytes_of_work(work, shapes),
@@ -149,7 +149,7 @@ pub(super) fn bytes_of(rules: &[OperatorRule], name: &str, shapes: &Shapes) -> u
     bytes.map_or(0, |bytes| u64::try_from(bytes).unwrap_or(u64::MAX))
 }
 
-/// Inputs and output: an output of products of 8 bits has 16, that of attention is as large as the queries.
+/// Inputs and output: an output of products of 8 bits has 16, that of attention has the size of the queries.
 fn bytes_of_work(work: OperatorWork, shapes: &Shapes) -> Option<u128> {
     let tensors = Tensors::new(shapes);
     match work {
@@ -182,8 +182,8 @@ fn bytes_of_operator(operator: &str, shapes: &Shapes) -> Option<u128> {
     let all = tensors.dims.len();
     let plain = operator.strip_suffix('_').unwrap_or(operator);
     let product = |left: usize| {
-        let (own, right) = (tensors.dims(left)?, tensors.dims(left + 1)?);
-        let (rows, columns) = (own.split_last()?.1, right.last()?);
+        let (left_dims, right) = (tensors.dims(left)?, tensors.dims(left + 1)?);
+        let (rows, columns) = (left_dims.split_last()?.1, right.last()?);
         let output = volume(rows)?.checked_mul(u128::from(*columns))?;
         let output = output.checked_mul(tensors.len(left)?)?;
         // Both factors are tensors, or nothing is known.
@@ -227,7 +227,7 @@ fn attention(operator: &str, tensors: &Tensors) -> Option<u128> {
     }
     let [first, second, third, fourth] = [0, 1, 2, 3].map(|at| tensors.bytes(at));
     if rest.contains("backward") {
-        // The gradient of the output, then queries, keys and values, which have gradients as large as they are.
+        // The gradient of the output, then queries, keys and values, whose gradients have the same sizes.
         let inputs = second?.checked_add(third?)?.checked_add(fourth?)?;
         return first?.checked_mul(2)?.checked_add(inputs.checked_mul(2)?);
     }
@@ -240,7 +240,7 @@ fn attention(operator: &str, tensors: &Tensors) -> Option<u128> {
 /// Shortest times of calls at the peaks of a device.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct ShortestTimes {
-    /// Seconds of the larger of both for each call.
+    /// Sum over the calls of the larger of both.
     pub(super) seconds: f64,
     pub(super) of_flops: f64,
     pub(super) of_bytes: f64,
@@ -260,7 +260,7 @@ impl ShortestTimes {
         (self.seconds > 0.0 && nanos > 0).then(|| self.seconds / (nanos as f64 / 1e9))
     }
 
-    /// The larger part.
+    /// The larger sum; `None` without calls.
     pub(super) fn bound(&self) -> Option<Bound> {
         (self.seconds > 0.0).then_some(if self.of_bytes > self.of_flops {
             Bound::Memory

@@ -12,18 +12,18 @@ struct OpenSlice {
     slice: u32,
 }
 
-/// Calls `set` with slice, row and parent for each of the sorted `slices` of one lane; the number of slices that do
-/// not nest.
+/// Calls `set` with slice, row and parent for each of the sorted slices `in_lane` of one lane; returns the number of
+/// slices that do not nest.
 pub(super) fn nest_lane(
     slices: &Slices,
-    own: impl IntoIterator<Item = u32>,
+    in_lane: impl IntoIterator<Item = u32>,
     mut set: impl FnMut(u32, u16, u32),
 ) -> u64 {
     let mut unnested = 0;
     // Rows rise from its first to its last; ends fall, unless slices cross.
     let mut open: Vec<OpenSlice> = Vec::new();
     let mut crossed = false;
-    for slice in own {
+    for slice in in_lane {
         let begin = slices.begins[slice as usize];
         let end = slices.end(slice as usize);
         if crossed {
@@ -35,7 +35,7 @@ pub(super) fn nest_lane(
         let row = open.last().map_or(0, |other| other.row.saturating_add(1));
         let holder = open.iter().rev().find(|other| other.end >= end);
         let parent = holder.map_or(NONE, |other| other.slice);
-        // Only where ends do not fall can one be shorter that is not the last.
+        // Unless ends fall, a slice before the last one may be shorter.
         let shorter = if crossed {
             open.iter().any(|other| other.end < end)
         } else {

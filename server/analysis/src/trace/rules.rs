@@ -74,8 +74,8 @@ pub(super) fn work_of(rules: &[OperatorRule], name: &str) -> Option<OperatorWork
     };
     let of_user = rules.iter().find(is_own).map(|rule| rule.work);
     let of_library = || {
-        let own = LIBRARIES.iter().find(|(own, _)| *own == name);
-        own.map(|(_, work)| *work)
+        let found = LIBRARIES.iter().find(|(known, _)| *known == name);
+        found.map(|(_, work)| *work)
     };
     of_user.or_else(of_library)
 }
@@ -96,7 +96,7 @@ impl OperatorWork {
                 };
                 let keys = dims.get(key)?.get(if length_first { 1 } else { 2 })?;
                 let pairs = volume(&[2, *batch, *second, *third, *keys, *width])?;
-                // Backward there are five products for two.
+                // The backward pass has five products instead of two.
                 Some(if backward {
                     pairs.checked_mul(5)? / 2
                 } else {

@@ -85,7 +85,7 @@ impl Scopes {
         }
     }
 
-    /// Gives what runs backward the scope of what ran forward.
+    /// Gives slices of the backward pass the scope of their forward slices.
     fn follow_flows(&mut self, model: &Model) {
         let Some(category) = model.trace.texts.find("fwdbwd") else {
             return;

@@ -27,7 +27,7 @@ const KINDS: [(&str, TimeKind); 6] = [
     ("host", TimeKind::Host),
     ("idle", TimeKind::Idle),
 ];
-/// Units of durations, nanoseconds. Longer names come first where one ends with another.
+/// Units of durations, nanoseconds. Longer names come first if one ends with another.
 const UNITS: [(&str, f64); 6] = [
     ("ns", 1.0),
     ("µs", 1e3),
@@ -52,7 +52,7 @@ pub enum SearchError {
     #[error("`/{0}/` is no regular expression: {1}")]
     Pattern(String, String),
     /// An unknown kind of time.
-    #[error("`kind:{0}` is none of compute, communication, copy, data, host and idle")]
+    #[error("`kind:{0}` is not one of compute, communication, copy, data, host and idle")]
     Kind(String),
     /// An invalid duration.
     #[error("`dur:{0}` is none: write dur:>1ms or dur:<20us, with ns, us, ms or s")]
@@ -213,7 +213,7 @@ fn duration(text: &str) -> Result<Term, SearchError> {
 /// A query, compiled for one model.
 #[derive(Clone, Debug)]
 struct Filter {
-    /// By number of the name; the last one is for names that are not there.
+    /// By number of the name; the last one is for missing names.
     names: Vec<bool>,
     lanes: Vec<bool>,
     /// By number of the kind.
@@ -274,9 +274,9 @@ impl Filter {
                     });
                 }
                 Term::Arguments(text) => {
-                    let own = arguments.get(text);
-                    let own = own.ok_or_else(|| SearchError::Arguments(text.clone()))?;
-                    filter.by_arguments.push(Arc::clone(own));
+                    let matching = arguments.get(text);
+                    let matching = matching.ok_or_else(|| SearchError::Arguments(text.clone()))?;
+                    filter.by_arguments.push(Arc::clone(matching));
                 }
             }
         }
@@ -300,8 +300,8 @@ impl Filter {
                 let begin = slices.begins[slice];
                 within.iter().any(|span| span.0 <= begin && begin < span.1)
             })
-            && self.by_arguments.iter().all(|own| {
-                u32::try_from(slice).is_ok_and(|slice| own.binary_search(&slice).is_ok())
+            && self.by_arguments.iter().all(|matching| {
+                u32::try_from(slice).is_ok_and(|slice| matching.binary_search(&slice).is_ok())
             })
     }
 }
@@ -326,11 +326,11 @@ struct Nearest {
     before_count: u64,
 }
 
-/// Matches are sorted once there are this many times more than are wanted.
+/// Matches are sorted at this multiple of the wanted number.
 const SLACK: usize = 16;
 
 impl Nearest {
-    /// Adds the last matches of a lane before the moment, and the first ones from it on.
+    /// Adds the last matches of a lane before the moment, and the first ones since it.
     fn add(&mut self, before: &[Match], after: &[Match]) {
         let last = before.len().saturating_sub(MAX_NEAREST);
         self.before.extend_from_slice(&before[last..]);
@@ -355,8 +355,8 @@ impl Nearest {
         self.after.truncate(MAX_NEAREST);
     }
 
-    /// Up to [`MAX_NEAREST`] matches, half of them before the moment if there are as many on both sides, and the
-    /// position of the first of them among all.
+    /// Up to [`MAX_NEAREST`] matches, half of them before the moment if both sides have enough, and the position of the
+    /// first match among all.
     fn matches(mut self) -> (Vec<Match>, u64) {
         self.shorten_before();
         self.shorten_after();

@@ -9,10 +9,10 @@ use super::clip::clips;
 use super::figures::{median, percentile};
 use super::levels::Levels;
 
-/// Maximum number of slices of one kind beside a slice.
+/// Maximum number of related slices of one kind in one answer.
 const MAX_BESIDE: usize = 100;
 
-/// A slice as a row of lists; empty for one that is not there.
+/// A slice as a row of lists; empty if it is missing.
 pub fn entry(model: &Model, slice: u32) -> SliceEntry {
     let slices = &model.trace.slices;
     let place = slice as usize;
@@ -49,8 +49,7 @@ pub const fn phase_name(phase: PhaseKind) -> &'static str {
     }
 }
 
-/// Everything about the slice of a [number](Model::number) but its arguments and its node; `None` for one that is not
-/// there.
+/// Everything about the slice of a [number](Model::number) except its arguments and its node; `None` if it is missing.
 pub fn slice(model: &Model, levels: &Levels, number: u32) -> Option<SliceAnswer> {
     let index = model.numbered(number)?;
     let slices = &model.trace.slices;
@@ -135,13 +134,13 @@ fn first_child(model: &Model, slice: u32, end: i64) -> Option<u32> {
 
 fn self_time(model: &Model, levels: &Levels, slice: u32) -> i64 {
     let lane = u32::from(model.trace.slices.lanes[slice as usize]);
-    let mut own = length(model.trace.slices.durations[slice as usize]);
+    let mut nanos = length(model.trace.slices.durations[slice as usize]);
     clips(model, levels, lane, model.span(slice), |clip| {
         if model.parents[clip.slice as usize] == slice {
-            own -= clip.taken;
+            nanos -= clip.taken;
         }
     });
-    own.max(0)
+    nanos.max(0)
 }
 
 /// Number, median and 99th percentile of the durations of all slices with the name of a slice.

@@ -7,7 +7,7 @@ use super::meaning::step_number;
 use super::ranges::{Span, meet, merge, push, total, within};
 use super::{Model, Role, Step};
 
-/// Maximum number of phases of a step; the shortest beyond it become part of the one before.
+/// Maximum number of phases of a step; of more, the shortest become part of the one before.
 pub const MAX_PHASES: usize = 64;
 
 /// A stretch of time of one phase.
@@ -26,7 +26,7 @@ pub struct MainThread {
 }
 
 impl MainThread {
-    /// Phases of the thread with the steps, else of the one that works most.
+    /// Phases of the thread with the steps, else of the busiest thread.
     pub fn new(model: &Model) -> Self {
         let mut thread = Self::default();
         if let Some(lane) = main_lane(model) {
@@ -40,12 +40,16 @@ impl MainThread {
 
     /// Phases of a step.
     pub fn phases(&self, model: &Model, step: &Step) -> Vec<Phase> {
-        let from = self.stretches.partition_point(|own| own.end <= step.begin);
-        let to = self.stretches.partition_point(|own| own.begin < step.end);
-        let own = self.stretches.get(from..to).unwrap_or_default();
+        let from = self
+            .stretches
+            .partition_point(|stretch| stretch.end <= step.begin);
+        let to = self
+            .stretches
+            .partition_point(|stretch| stretch.begin < step.end);
+        let touching = self.stretches.get(from..to).unwrap_or_default();
         let mut phases = Vec::new();
         let mut now = step.begin;
-        for stretch in own {
+        for stretch in touching {
             let (begin, end) = (stretch.begin.max(step.begin), stretch.end.min(step.end));
             add(&mut phases, now, begin, PhaseKind::Host);
             add(&mut phases, begin, end, stretch.kind);
@@ -54,10 +58,10 @@ impl MainThread {
         add(&mut phases, now, step.end, PhaseKind::Host);
         let phases = fewer(phases).into_iter();
         let origin = model.origin();
-        let phases = phases.map(|own| Phase {
-            kind: own.kind,
-            begin_nanos: own.begin.saturating_sub(origin),
-            end_nanos: own.end.saturating_sub(origin),
+        let phases = phases.map(|stretch| Phase {
+            kind: stretch.kind,
+            begin_nanos: stretch.begin.saturating_sub(origin),
+            end_nanos: stretch.end.saturating_sub(origin),
         });
         phases.collect()
     }
@@ -98,15 +102,15 @@ impl MainThread {
         }
     }
 
-    /// Time in which the main thread waits while another one runs backward, or recomputes for that, is of that phase.
+    /// Waiting time of the main thread gets the phase of another thread that runs backward, or recomputes, meanwhile.
     fn add_other_threads(&mut self, model: &Model, main: usize, phase: PhaseKind) {
         let mut spans = Vec::new();
-        for (lane, own) in model.lanes.iter().enumerate() {
+        for (lane, lane_slices) in model.lanes.iter().enumerate() {
             let kind = model.trace.lanes.get(lane).map(|lane| lane.kind);
             if lane == main || kind != Some(LaneKind::Host) {
                 continue;
             }
-            for slice in own.slices.clone() {
+            for slice in lane_slices.slices.clone() {
                 let counts = model.phases[slice as usize] == phase
                     && model.roles[slice as usize] != Role::None;
                 if counts {
@@ -120,17 +124,17 @@ impl MainThread {
             return;
         }
         let mut stretches = Vec::new();
-        for own in std::mem::take(&mut self.stretches) {
-            let mut now = own.begin;
-            if own.kind == PhaseKind::Host {
-                let backward = within(&spans, own.begin, own.end);
-                for (begin, end) in meet(&[(own.begin, own.end)], backward) {
+        for stretch in std::mem::take(&mut self.stretches) {
+            let mut now = stretch.begin;
+            if stretch.kind == PhaseKind::Host {
+                let backward = within(&spans, stretch.begin, stretch.end);
+                for (begin, end) in meet(&[(stretch.begin, stretch.end)], backward) {
                     add(&mut stretches, now, begin, PhaseKind::Host);
                     add(&mut stretches, begin, end, phase);
                     now = end;
                 }
             }
-            add(&mut stretches, now, own.end, own.kind);
+            add(&mut stretches, now, stretch.end, stretch.kind);
         }
         self.stretches = stretches;
     }
@@ -151,19 +155,22 @@ fn add(stretches: &mut Vec<Stretch>, begin: i64, end: i64, kind: PhaseKind) {
 fn fewer(stretches: Vec<Stretch>) -> Vec<Stretch> {
     let mut lengths: Vec<i64> = stretches
         .iter()
-        .map(|own| own.end.saturating_sub(own.begin))
+        .map(|stretch| stretch.end.saturating_sub(stretch.begin))
         .collect();
     let Some(surplus) = lengths.len().checked_sub(MAX_PHASES + 1) else {
         return stretches;
     };
     let limit = *lengths.select_nth_unstable(surplus).1;
     let mut joined: Vec<Stretch> = Vec::new();
-    for own in stretches {
+    for stretch in stretches {
         match joined.last_mut() {
-            Some(last) if own.end.saturating_sub(own.begin) <= limit || last.kind == own.kind => {
-                last.end = own.end;
+            Some(last)
+                if stretch.end.saturating_sub(stretch.begin) <= limit
+                    || last.kind == stretch.kind =>
+            {
+                last.end = stretch.end;
             }
-            _ => joined.push(own),
+            _ => joined.push(stretch),
         }
     }
     joined
@@ -181,10 +188,10 @@ fn main_lane(model: &Model) -> Option<usize> {
         .iter()
         .map(|name| step_number(name).is_some())
         .collect();
-    for (lane, own) in hosts {
+    for (lane, lane_slices) in hosts {
         let mut steps = 0;
         let mut spans: Vec<Span> = Vec::new();
-        for slice in own.slices.clone() {
+        for slice in lane_slices.slices.clone() {
             let name = model.trace.slices.names[slice as usize].0 as usize;
             steps += usize::from(is_step.get(name) == Some(&true));
             let counts = matches!(

@@ -14,8 +14,8 @@ use super::{Model, Step, Steps};
 /// A last step with a smaller share of the launches of the one before was cut off by the end of the recording.
 const WHOLE_SHARE: f64 = 0.8;
 
-/// One annotation with a number may be anything.
-const FEWEST_NUMBERED: usize = 2;
+/// Minimum number of annotations with a number: a single one may be anything.
+const MIN_NUMBERED: usize = 2;
 
 /// Finds the steps of a model that has everything else.
 pub(super) fn steps(model: &Model) -> Steps {
@@ -25,7 +25,7 @@ pub(super) fn steps(model: &Model) -> Steps {
     let mut steps = steps
         .find(|steps| !steps.list.is_empty())
         .unwrap_or_default();
-    // A moment belongs to one step at most, also where a file says otherwise.
+    // A moment belongs to one step at most, even if a file contradicts.
     let mut last = i64::MIN;
     for step in &mut steps.list {
         step.begin = step.begin.max(last);
@@ -47,7 +47,7 @@ fn profiler_steps(model: &Model) -> Steps {
 /// Annotations that a program numbers itself: `iteration 3`, `step_3`.
 fn numbered(model: &Model) -> Steps {
     let list = marked(model, |name| Some(numbered_step(name)?.1));
-    if list.len() < FEWEST_NUMBERED {
+    if list.len() < MIN_NUMBERED {
         return Steps::default();
     }
     let mut texts = model.trace.texts.iter();
@@ -59,7 +59,7 @@ fn numbered(model: &Model) -> Steps {
     }
 }
 
-/// Steps, each lasting until what it launched has ended.
+/// Steps, each lasting until the work that it launched has ended.
 fn with_launches(model: &Model, mut list: Vec<Step>) -> Vec<Step> {
     for slice in model.slices() {
         let call = model.launches[slice as usize];
@@ -80,8 +80,8 @@ fn with_launches(model: &Model, mut list: Vec<Step>) -> Vec<Step> {
     list
 }
 
-/// The marks with a number of the thread that has most of them, and those of other threads at other times: a second
-/// thread may mark the same steps.
+/// The marks with a number of the thread with the maximum number of marks, and those of other threads at other times: a
+/// second thread may mark the same steps.
 fn marked(model: &Model, number_of: impl Fn(&str) -> Option<i64>) -> Vec<Step> {
     let slices = model.slices();
     let marks = slices.filter(|slice| {
@@ -107,7 +107,7 @@ fn marked(model: &Model, number_of: impl Fn(&str) -> Option<i64>) -> Vec<Step> {
         }
     }
     let mut lanes: Vec<Vec<Step>> = by_lane.into_values().collect();
-    lanes.sort_by_key(|own| Reverse(own.len()));
+    lanes.sort_by_key(|lane| Reverse(lane.len()));
     let mut list: Vec<Step> = Vec::new();
     for lane in lanes {
         let taken = TimeChoice::of(&list);
@@ -161,9 +161,12 @@ fn iterations(model: &Model) -> Vec<Step> {
     let is_iteration = |slice: &u32| {
         let category = model.trace.slices.categories[*slice as usize];
         let category = categories.get(usize::from(category));
-        category.is_some_and(|own| own.name == "Iteration Time")
+        category.is_some_and(|category| category.name == "Iteration Time")
     };
-    if !categories.iter().any(|own| own.name == "Iteration Time") {
+    if !categories
+        .iter()
+        .any(|category| category.name == "Iteration Time")
+    {
         return Vec::new();
     }
     let steps = model.slices().filter(is_iteration).filter_map(|slice| {
@@ -174,8 +177,8 @@ fn iterations(model: &Model) -> Vec<Step> {
     steps.collect()
 }
 
-/// Counts the operators that a device runs by itself in each step: tables may tell the steps of a whole training, and the
-/// operators of its start.
+/// Counts the operators on a device in each step. Tables may list the steps of a whole training, but only the operators
+/// of its start.
 fn count_operators(model: &Model, steps: &mut [Step]) {
     let is_on_device =
         |slice: &u32| model.class(*slice) == SliceClass::Operator && model.is_device(*slice);
@@ -216,8 +219,8 @@ fn executions(model: &Model) -> Steps {
         runs.entry(name).or_default().push(model.span(slice));
     }
     let mut operators: BTreeMap<usize, usize> = BTreeMap::new();
-    for own in runs.values() {
-        *operators.entry(own.len()).or_default() += 1;
+    for times in runs.values() {
+        *operators.entry(times.len()).or_default() += 1;
     }
     let commonest = operators
         .iter()
@@ -226,9 +229,9 @@ fn executions(model: &Model) -> Steps {
         return Steps::default();
     };
     let mut spans: Vec<Option<(i64, i64)>> = vec![None; *count];
-    for own in runs.values_mut().filter(|own| own.len() == *count) {
-        own.sort_unstable();
-        for (step, (begin, end)) in spans.iter_mut().zip(own) {
+    for times in runs.values_mut().filter(|times| times.len() == *count) {
+        times.sort_unstable();
+        for (step, (begin, end)) in spans.iter_mut().zip(times) {
             let (first, last) = step.unwrap_or((*begin, *end));
             *step = Some((first.min(*begin), last.max(*end)));
         }
@@ -243,7 +246,7 @@ fn executions(model: &Model) -> Steps {
     }
 }
 
-/// Annotations at the top of their lane that are equally many are a cycle: the first of them begins a step.
+/// Annotations at the top of their lane with equal counts are a cycle: the first of them begins a step.
 fn annotations(model: &Model) -> Steps {
     let mut tops: BTreeMap<TextId, Vec<(i64, i64)>> = BTreeMap::new();
     for lane in &model.lanes {
@@ -257,15 +260,15 @@ fn annotations(model: &Model) -> Steps {
         });
     }
     let mut names: BTreeMap<usize, usize> = BTreeMap::new();
-    for own in tops.values().filter(|own| own.len() >= 2) {
-        *names.entry(own.len()).or_default() += 1;
+    for times in tops.values().filter(|times| times.len() >= 2) {
+        *names.entry(times.len()).or_default() += 1;
     }
     let Some((count, _)) = names.iter().max_by_key(|(count, names)| (**names, **count)) else {
         return Steps::default();
     };
-    tops.retain(|_, own| own.len() == *count);
-    let begin = |own: &[(i64, i64)]| own.iter().map(|span| span.0).min();
-    let first = tops.iter().min_by_key(|(_, own)| begin(own));
+    tops.retain(|_, times| times.len() == *count);
+    let begin = |times: &[(i64, i64)]| times.iter().map(|span| span.0).min();
+    let first = tops.iter().min_by_key(|(_, times)| begin(times));
     let Some((name, first)) = first else {
         return Steps::default();
     };
@@ -283,7 +286,7 @@ fn annotations(model: &Model) -> Steps {
     }
 }
 
-/// Steps that are asked for, by their numbers; the default is all.
+/// Requested steps, by their numbers; the default is all.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct StepRange {
     /// First step.
@@ -327,7 +330,7 @@ impl TimeChoice {
 }
 
 impl Model {
-    /// Steps in a range, the whole trace as one if there are none at all.
+    /// Steps in a range, the whole trace as one if it has no steps.
     pub fn steps_in(&self, range: StepRange) -> Vec<Step> {
         if self.steps.list.is_empty() {
             return vec![whole(0, self.extent.start, self.extent.end)];
@@ -339,7 +342,7 @@ impl Model {
             .collect()
     }
 
-    /// Whole steps in a range, of which means are; all of them if none is whole.
+    /// Whole steps in a range, for means; all steps if none is whole.
     pub fn whole_steps_in(&self, range: StepRange) -> Vec<Step> {
         let mut steps = self.steps_in(range);
         if steps.iter().any(|step| step.is_whole) {
@@ -348,7 +351,7 @@ impl Model {
         steps
     }
 
-    /// The time of a range of steps; without a range everything, also what is outside of steps.
+    /// The time of a range of steps; without a range everything, also time outside of steps.
     pub fn chosen(&self, range: StepRange) -> TimeChoice {
         let is_everything = range == StepRange::default() || self.steps.list.is_empty();
         if is_everything {

@@ -1,4 +1,4 @@
-//! The summary of a session: everything that the overview says, less its advice.
+//! The summary of a session: the content of the overview without its advice.
 
 use std::collections::BTreeMap;
 
@@ -19,8 +19,8 @@ use super::{Model, Step, critical, idle, memory};
 /// Number of operators in a summary.
 const OPERATORS: usize = 10;
 
-/// The summary of a model over a range of steps, with at most `max_steps` of them: of more, the longest of each group
-/// of neighbours.
+/// The summary of a model over a range of steps, with at most `max_steps` steps. With more steps, each group of
+/// neighbours is represented by its longest step.
 pub fn summary(model: &Model, range: StepRange, max_steps: usize) -> SessionSummary {
     let steps = model.steps_in(range);
     let whole = model.whole_steps_in(range);
@@ -32,8 +32,9 @@ pub fn summary(model: &Model, range: StepRange, max_steps: usize) -> SessionSumm
     let is_outlier = |step: &Step| lengths.is_outlier(length(step));
     let outliers = whole.iter().filter(|step| is_outlier(step));
     let parts_of = |wanted: bool| -> Vec<Parts> {
-        let own = whole.iter().zip(&whole_parts);
-        own.filter(|(step, _)| is_outlier(step) == wanted)
+        let pairs = whole.iter().zip(&whole_parts);
+        pairs
+            .filter(|(step, _)| is_outlier(step) == wanted)
             .map(|(_, parts)| *parts)
             .collect()
     };
@@ -51,7 +52,7 @@ pub fn summary(model: &Model, range: StepRange, max_steps: usize) -> SessionSumm
     let devices = device_shares(model, &whole);
     let mut device = device_figures(model, &ranges, &whole, &whole_times);
     if let (Some(figures), false) = (&mut device, devices.is_empty()) {
-        let sum: f64 = devices.iter().map(|own| own.utilization).sum();
+        let sum: f64 = devices.iter().map(|device| device.utilization).sum();
         figures.utilization = sum / devices.len() as f64;
     }
     SessionSummary {
@@ -103,8 +104,8 @@ fn growth(long: &[Parts], usual: &[Parts], has_device: bool) -> Option<KindGrowt
             kind,
             nanos: long.saturating_sub(usual),
         })
-        .max_by_key(|own| own.nanos)
-        .filter(|own| own.nanos > 0)
+        .max_by_key(|growth| growth.nanos)
+        .filter(|growth| growth.nanos > 0)
 }
 
 fn length(step: &Step) -> i64 {
@@ -156,16 +157,16 @@ fn facts(model: &Model) -> SessionSummary {
 
 fn lanes(model: &Model) -> Vec<LaneTotal> {
     let lanes = model.trace.lanes.iter().zip(&model.lanes);
-    let used = lanes.filter(|(_, own)| !own.slices.is_empty());
-    let totals = used.map(|(lane, own)| {
-        let slices = own.slices.start as usize..own.slices.end as usize;
+    let used = lanes.filter(|(_, lane_slices)| !lane_slices.slices.is_empty());
+    let totals = used.map(|(lane, lane_slices)| {
+        let slices = lane_slices.slices.start as usize..lane_slices.slices.end as usize;
         let durations = model.trace.slices.durations.get(slices).unwrap_or_default();
         LaneTotal {
             process: lane.process.clone(),
             thread: lane.thread.clone(),
             slices: durations.len() as u64,
             nanos: durations.iter().copied().fold(0, u64::saturating_add),
-            rows: u32::from(own.rows),
+            rows: u32::from(lane_slices.rows),
         }
     });
     totals.collect()
@@ -183,8 +184,8 @@ fn step_rows(
     let origin = model.origin();
     let groups = steps.chunks(each).zip(times.chunks(each));
     let rows = groups.filter_map(|(steps, times)| {
-        let own = steps.iter().zip(times).rev();
-        let (step, time) = own.max_by_key(|(step, _)| length(step))?;
+        let pairs = steps.iter().zip(times).rev();
+        let (step, time) = pairs.max_by_key(|(step, _)| length(step))?;
         Some(ProfileStep {
             number: step.number,
             of_steps: steps.len() as u64,

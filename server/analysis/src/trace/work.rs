@@ -1,4 +1,4 @@
-//! Calls of the host that launch device work or wait for it, and what is open around a slice.
+//! Calls of the host that launch device work or wait for it, and the slices around a slice.
 
 use trainscope_format::trace::{NONE, SliceClass};
 
@@ -32,13 +32,13 @@ pub fn launch(model: &Model, slice: u32) -> Option<u32> {
 
 /// The innermost slice of a lane that is open at a time.
 pub fn innermost(model: &Model, lane: u16, time: i64) -> Option<u32> {
-    let own = &model.lanes.get(usize::from(lane))?.slices;
+    let range = &model.lanes.get(usize::from(lane))?.slices;
     let begins = &model.trace.slices.begins;
-    let begins = begins.get(own.start as usize..own.end as usize)?;
+    let begins = begins.get(range.start as usize..range.end as usize)?;
     let last = begins
         .partition_point(|begin| *begin <= time)
         .checked_sub(1)?;
-    let last = own.start.checked_add(u32::try_from(last).ok()?)?;
+    let last = range.start.checked_add(u32::try_from(last).ok()?)?;
     ancestors(model, last).find(|slice| model.trace.slices.end(*slice as usize) > time)
 }
 
@@ -51,7 +51,7 @@ pub fn ancestors(model: &Model, slice: u32) -> impl Iterator<Item = u32> {
     std::iter::successors(Some(slice), parent).take(MAX_DEPTH)
 }
 
-/// The innermost operator that is open when a call begins, or that a slice of the host is.
+/// The innermost operator around a slice, or the slice itself.
 pub fn operator(model: &Model, slice: u32) -> Option<u32> {
     ancestors(model, slice).find(|slice| model.class(*slice) == SliceClass::Operator)
 }

@@ -15,7 +15,7 @@ pub(super) fn attempts(restarts: u64) -> Sentence {
     }
 }
 
-/// Steps that went on below zero after the largest number of 32 bits.
+/// Steps that continue below zero after the largest number of 32 bits.
 pub(super) fn step_overflow() -> Sentence {
     Sentence {
         en: "The step counter overflowed 32 bits: 2^32 was added to the steps below 0 that followed."

@@ -277,11 +277,11 @@ mod tests {
     fn texts_use_the_terms_of_the_field() {
         for condition in CONDITIONS {
             let parts: [fn(&Prose) -> &'static str; 5] = [
-                |own| own.says,
-                |own| own.checks,
-                |own| own.matters,
-                |own| own.not_judged,
-                |own| own.advice,
+                |prose| prose.says,
+                |prose| prose.checks,
+                |prose| prose.matters,
+                |prose| prose.not_judged,
+                |prose| prose.advice,
             ];
             let texts = parts.map(|part| condition.text(part));
             let labels = condition.parameters.iter().map(|parameter| parameter.text);
@@ -302,7 +302,11 @@ mod tests {
     #[test]
     fn every_limit_says_what_is_compared_and_how() {
         for condition in CONDITIONS {
-            for parameter in condition.parameters.iter().filter(|own| own.is_limit) {
+            for parameter in condition
+                .parameters
+                .iter()
+                .filter(|parameter| parameter.is_limit)
+            {
                 let place = (condition.id, parameter.name);
                 let quantity = parameter.quantity();
                 assert_ne!(quantity.en, parameter.text.en, "{place:?}");

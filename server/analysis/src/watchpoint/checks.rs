@@ -77,8 +77,8 @@ pub(crate) fn by_formula(run: &Run<'_>, index: u32, watchpoint: &Watchpoint) -> 
 
 /// A hit if any limit is exceeded: names of limits, actual values, and flags that are true beyond the limit.
 pub(crate) fn any_of<const N: usize>(values: [(Key, f64, bool); N]) -> Verdict {
-    let beyond = values.into_iter().filter(|own| own.2);
-    let evidence = beyond.fold(Evidence::NONE, |all, own| all.and(own.0, own.1));
+    let beyond = values.into_iter().filter(|value| value.2);
+    let evidence = beyond.fold(Evidence::NONE, |all, value| all.and(value.0, value.1));
     if evidence.is_empty() {
         Verdict::Pass
     } else {
@@ -86,7 +86,7 @@ pub(crate) fn any_of<const N: usize>(values: [(Key, f64, bool); N]) -> Verdict {
     }
 }
 
-/// Reason why figures over finite numbers do not represent the tensor, if there is one.
+/// Reason why figures over finite numbers do not represent the tensor; `None` if they do.
 pub(crate) fn not_finite(digest: &Digest) -> Option<Missing> {
     if digest.has_nan {
         Some(Missing::Nan)
@@ -158,7 +158,7 @@ pub(crate) mod testing {
         let limits = given
             .iter()
             .copied()
-            .filter(|own| !own.1.is_nan())
+            .filter(|limit| !limit.1.is_nan())
             .collect();
         let observe = |summary, step| Observation {
             rank: 0,

@@ -1,7 +1,7 @@
 //! Watchpoints as written by users, in a file or on a page, and their validated form.
 //!
 //! A watchpoint is a table of keys: `condition`, the parameters of that condition, and the keys in [`COMMON_KEYS`]. An
-//! unknown key is an error that names the key, so that the reader of the file can add its position.
+//! unknown key is an error that names the key: the reader of the file adds its position.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -16,7 +16,7 @@ use super::model::key::Key;
 use super::model::parameter::Parameter;
 use crate::trace::advice;
 
-/// Keys that every watchpoint may have beside the parameters of its condition.
+/// Keys that every watchpoint may have in addition to the parameters of its condition.
 pub const COMMON_KEYS: [&str; 12] = [
     "condition",
     "on",
@@ -249,12 +249,12 @@ impl Watchpoint {
 
     fn set_parameter(&mut self, key: &str, value: &Value) -> Result<(), (Option<String>, Mistake)> {
         let mut all = self.condition.parameters.iter();
-        let Some(parameter) = all.find(|own| own.name.as_str() == key) else {
-            let own = self.condition.parameters.iter().map(|p| p.name.as_str());
+        let Some(parameter) = all.find(|parameter| parameter.name.as_str() == key) else {
+            let names = self.condition.parameters.iter().map(|p| p.name.as_str());
             let mistake = Mistake::UnknownKey {
                 key: key.to_owned(),
                 condition: self.condition.id,
-                known: own.chain(COMMON_KEYS.into_iter().skip(1)).collect(),
+                known: names.chain(COMMON_KEYS.into_iter().skip(1)).collect(),
             };
             return Err((Some(key.to_owned()), mistake));
         };
@@ -361,7 +361,12 @@ impl Watchpoints {
         let of_baseline = CONDITIONS
             .iter()
             .filter(|c| c.profile_rule.is_some_and(advice::Rule::needs_baseline));
-        let others = of_baseline.filter(|c| !self.all.iter().any(|own| own.condition == **c));
+        let others = of_baseline.filter(|c| {
+            !self
+                .all
+                .iter()
+                .any(|watchpoint| watchpoint.condition == **c)
+        });
         let others = others.map(|c| Watchpoint::of(c, true));
         Self {
             all: self.all.iter().cloned().chain(others).collect(),
@@ -399,14 +404,14 @@ impl Watchpoints {
         }
     }
 
-    /// All of them, in order.
+    /// All watchpoints, in order.
     pub fn all(&self) -> &[Watchpoint] {
         &self.all
     }
 
     /// Number of enabled watchpoints.
     pub fn watching(&self) -> u64 {
-        self.all.iter().filter(|own| own.on).count() as u64
+        self.all.iter().filter(|watchpoint| watchpoint.on).count() as u64
     }
 
     /// Limits to judge a profile with: the first of each condition about profiles, then the second of each, and so on;
@@ -414,8 +419,9 @@ impl Watchpoints {
     pub fn profile_limits(&self) -> Vec<advice::Limits> {
         let of_rule = |rule: advice::Rule, place: usize| {
             let all = self.all.iter();
-            let mut of_rule =
-                all.filter(move |own| own.on && own.condition.profile_rule == Some(rule));
+            let mut of_rule = all.filter(move |watchpoint| {
+                watchpoint.on && watchpoint.condition.profile_rule == Some(rule)
+            });
             of_rule.nth(place)
         };
         let is_needed = |place: &usize| {
@@ -425,18 +431,18 @@ impl Watchpoints {
         let places = (0..).take_while(is_needed);
         let limits = places.map(|place| {
             profile::limits(|rule, key| {
-                let own = of_rule(rule, place).and_then(|own| own.limits.get(key));
-                own.unwrap_or_else(|| profile::default(rule, key))
+                let given = of_rule(rule, place).and_then(|watchpoint| watchpoint.limits.get(key));
+                given.unwrap_or_else(|| profile::default(rule, key))
             })
         });
         limits.collect()
     }
 
-    /// The limits among [`Self::profile_limits`] that hold those of each watchpoint.
+    /// Index into [`Self::profile_limits`] of the limits of each watchpoint.
     pub(crate) fn profile_places(&self) -> Vec<usize> {
-        let place = |(index, own): (usize, &Watchpoint)| {
+        let place = |(index, watchpoint): (usize, &Watchpoint)| {
             let before = self.all.iter().take(index);
-            let is_same = |other: &&Watchpoint| other.on && other.condition == own.condition;
+            let is_same = |other: &&Watchpoint| other.on && other.condition == watchpoint.condition;
             before.filter(is_same).count()
         };
         self.all.iter().enumerate().map(place).collect()

@@ -1,7 +1,7 @@
 //! The evaluator: receives all records of a run and returns findings.
 //!
 //! Formulas over one tensor are judged immediately; judgements that need other tensors, other ranks or the loss are
-//! made when findings are requested, over the history. So neither depends on the order of reading.
+//! made when findings are requested, over the history. Neither depends on the order of reading.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap};
@@ -33,8 +33,8 @@ use super::surroundings::Surroundings;
 use crate::context::Context;
 use crate::diagnosis::Remark;
 
-/// Points of a scalar that a short history has for each step of a tensor: they take a tenth of its memory, and the loss is
-/// judged over a longer time than tensors.
+/// Number of points of a scalar for each step of a tensor in a short history: they take a tenth of its memory, and the
+/// loss is judged over a longer time than tensors.
 pub const SCALAR_POINTS: usize = 32;
 
 /// Judges one run, all its ranks together.
@@ -75,9 +75,9 @@ pub struct Evaluator {
 /// The index of a scalar.
 #[derive(Clone, Copy, Debug)]
 enum Place {
-    /// Index into those of known meaning.
+    /// Index into the scalars of known meaning.
     Series(usize),
-    /// Index into all others.
+    /// Index into the other scalars.
     Other(usize),
 }
 
@@ -108,8 +108,8 @@ impl Evaluator {
     }
 
     /// Sets the numbers of first and of newest steps whose figures are remembered: for each tensor, and
-    /// [`SCALAR_POINTS`] times as many points for each scalar. Judgements about steps in between are made once. An
-    /// evaluator remembers 256 and 256 steps, and all points of scalars, otherwise.
+    /// [`SCALAR_POINTS`] times as many points for each scalar. Judgements about steps in between are made once. By
+    /// default an evaluator remembers 256 and 256 steps, and all points of scalars.
     #[must_use]
     pub fn with_history(mut self, first: usize, newest: usize) -> Self {
         self.limit = HistoryLimit {
@@ -156,7 +156,7 @@ impl Evaluator {
         let mut needs = all
             .filter(|w| w.watches(name, &subject))
             .fold(Needs::default(), |needs, w| needs.and(w.needs()));
-        // Statistics by channel take a pass of their own, so they are only requested if the activation can saturate.
+        // Statistics by channel take a separate pass: they are only requested if the activation can saturate.
         needs.channels &= match self.knowledge.family_of(&subject) {
             Family::Relu | Family::Tanh | Family::Sigmoid => true,
             Family::Other => !self.knowledge.knows_layers(),
@@ -208,7 +208,7 @@ impl Evaluator {
         self.starts.push((rank, self.file, start));
     }
 
-    /// Notes that a step counter of the program overflowed 32 bits, and that the steps go on above them.
+    /// Notes that a step counter of the program overflowed 32 bits, and that the steps continue above them.
     pub fn step_overflow(&mut self) {
         self.has_step_overflow = true;
     }
@@ -217,7 +217,7 @@ impl Evaluator {
     pub fn scalar(&mut self, rank: u32, tag: &str, step: i64, wall_time_secs: f64, value: f64) {
         self.note_step(step);
         let known = self.by_tag.get(tag);
-        let known = known.and_then(|ranks| ranks.iter().find(|own| own.0 == rank));
+        let known = known.and_then(|ranks| ranks.iter().find(|entry| entry.0 == rank));
         let place = match known {
             Some((_, place)) => *place,
             None => self.begin_tag(rank, tag),
@@ -239,7 +239,7 @@ impl Evaluator {
             Place::Other(index) => {
                 if let Some(other) = self.others.get_mut(index) {
                     other.push(step, value);
-                    if !value.is_finite() && other.not_finite.is_some_and(|own| own.points == 1) {
+                    if !value.is_finite() && other.not_finite.is_some_and(|seen| seen.points == 1) {
                         let at = (rank, step, &other.tag);
                         self.fresh.push_scalar(&self.watchpoints, None, at);
                     }
@@ -291,8 +291,12 @@ impl Evaluator {
             .filter(|count| *count > 0)
             .map(about_files::attempts);
         let overflow = self.has_step_overflow.then(about_files::step_overflow);
-        let profiles = self.profiles.values().filter(|own| own.left_out > 0);
-        let profiles = profiles.map(|own| about_files::left_out(&own.session, own.left_out));
+        let profiles = self
+            .profiles
+            .values()
+            .filter(|profile| profile.left_out > 0);
+        let profiles =
+            profiles.map(|profile| about_files::left_out(&profile.session, profile.left_out));
         findings.about_files = attempts
             .into_iter()
             .chain(overflow)
@@ -310,7 +314,7 @@ impl Evaluator {
     /// Scalars of known meaning, each as its curve. Copies them if a training was restarted.
     fn curves(&self) -> Cow<'_, [Series]> {
         let starts_of = |rank| {
-            let of_rank = self.starts.iter().filter(|(own, ..)| *own == rank);
+            let of_rank = self.starts.iter().filter(|(other, ..)| *other == rank);
             let starts = of_rank.map(|(_, file, start)| (*file, *start));
             starts.collect::<Vec<_>>()
         };
@@ -341,7 +345,7 @@ impl Evaluator {
         let curves = self.curves();
         let run = self.run(&curves, &[]);
         let loss = run.scalar(rank, Meaning::Loss);
-        let points = loss.map(|own| own.steps.iter().zip(&own.wall_times_secs));
+        let points = loss.map(|series| series.steps.iter().zip(&series.wall_times_secs));
         points
             .into_iter()
             .flatten()
@@ -382,10 +386,10 @@ fn look(
     let index = tensors.index(seen.rank, seen.name).unwrap_or_else(|| {
         let subject = Subject::of(seen.summary.role, seen.name, seen.op);
         let watching = (0..).zip(watchpoints.all());
-        let watching = watching.filter(|(_, own)| {
-            own.condition.formula.is_some()
-                && is_judged(own.condition)
-                && own.watches(seen.name, &subject)
+        let watching = watching.filter(|(_, watchpoint)| {
+            watchpoint.condition.formula.is_some()
+                && is_judged(watchpoint.condition)
+                && watchpoint.watches(seen.name, &subject)
         });
         let memories = watching.map(|(watchpoint, _)| Memory::new(watchpoint));
         let mut memories: Vec<Memory> = memories.collect();
@@ -498,7 +502,7 @@ impl Memory {
             return false;
         }
         let was_quiet = self.quiet > 0;
-        // A unit at the maximum stays quiet for ever.
+        // A unit at the maximum stays quiet forever.
         if was_quiet && self.quiet < u32::MAX {
             self.quiet -= 1;
         }

@@ -1,10 +1,10 @@
 //! The first cause: the hit that explains most of the others.
 //!
-//! Within a run it is the earliest alarm, and within a step the worst and then the first in data-flow order: its
-//! inputs were healthy, or they would be hits themselves. A curve that is judged as a whole, as a plateau, comes last, and a
-//! fact of the program that explains the alarm first: it needs no threshold. Data flow comes from a graph, whose edges also show what is
-//! independent of it; else from the execution order of the layers, else from the order in a printed model, else from
-//! the order of recording.
+//! Within a run it is the earliest alarm; within a step it is the worst one, then the first in data-flow order: its
+//! inputs were healthy, or they would be hits themselves. A curve that is judged as a whole, such as a plateau, comes
+//! last. A fact of the program that explains the alarm comes first: it needs no threshold. Data flow comes from a
+//! graph, whose edges also show independent hits; else from the execution order of the layers, else from the order in a
+//! printed model, else from the order of recording.
 
 mod advice;
 mod edges;
@@ -43,7 +43,8 @@ use crate::watchpoint::model::finding::{Cause, FirstCause, Hit};
 use crate::watchpoint::model::run::{Flow, Phase, Run};
 use crate::watchpoint::model::subject::{Class, Family};
 
-/// Distance in steps of two hits with one cause: an update affects the next step, and a step may not be recorded. Chosen.
+/// Distance in steps of two hits with one cause: an update affects the next step, and a step may not be recorded.
+/// Chosen.
 const NEAR_STEPS: i64 = 2;
 
 /// Number of finite steps after which initial weights have not caused a NaN. Chosen.
@@ -62,13 +63,14 @@ pub(crate) fn first_cause(
         .iter()
         .filter(|hit| is_alarm(hit) && is_not_finite(hit));
     let first_nan = first_nan.map(|hit| hit.step).min();
-    // Initial weights that a number of sound steps follow are no cause of a NaN.
+    // Initial weights followed by a number of sound steps are not the cause of a NaN.
     let is_overcome = |hit: &Hit| {
         is(hit, &[&BAD_INITIALIZATION])
             && first_nan.is_some_and(|nan| nan > hit.step.saturating_add(SOUND_STEPS))
     };
     let alarms = placed().filter(|(_, (hit, _))| is_alarm(hit) && !is_overcome(hit));
-    // A fault of the program is as old as the run, but it is the first cause only if it can cause the rest: see below.
+    // A fault of the program exists from the start, but it is the first cause only if it can cause the rest: see
+    // below.
     let earliest = |(_, (hit, flow)): &(usize, (&Hit, &Flow))| {
         (
             is_of_profile(hit),
@@ -86,7 +88,7 @@ pub(crate) fn first_cause(
             hit: first,
             explains: Vec::new(),
             sentence: hit.sentence.clone(),
-            advice: hit.condition.text(|own| own.advice).into(),
+            advice: hit.condition.text(|prose| prose.advice).into(),
         });
     }
     let edges = Edges::of(run.knowledge);
@@ -127,7 +129,7 @@ pub(crate) fn first_cause(
     }
     let has_sound_numbers = !hits
         .iter()
-        .any(|own| is_alarm(own) && is_about_not_finite(own));
+        .any(|other| is_alarm(other) && is_about_not_finite(other));
     let explains = |fault: &Hit| match fault.condition.rule.map(Rule::causes) {
         Some(Causes::Everything) => may_follow(hit, *flow, fault),
         // The logarithm of a number outside of 0 to 1 is NaN or infinite.
@@ -203,8 +205,8 @@ pub(crate) fn causes(hits: &[Hit], flows: &[Flow], run: &Run<'_>) -> Vec<Cause> 
     alarms.values().filter_map(cause).collect()
 }
 
-/// The learning rate hit that explains this hit, if any. A learning rate does no harm by itself, so this is the only
-/// rule that decides it.
+/// The learning rate hit that explains this hit, if any. A learning rate alone does no harm, so this is the only rule
+/// that decides it.
 fn learning_rate_before<'h>(hit: &Hit, flow: Flow, hits: &'h [Hit]) -> Option<(usize, &'h Hit)> {
     // Data and initial weights do not depend on the learning rate.
     let is_given = is(
@@ -242,8 +244,8 @@ fn learning_rate_before<'h>(hit: &Hit, flow: Flow, hits: &'h [Hit]) -> Option<(u
     find(&jumped).or_else(|| find(&is_implausible))
 }
 
-/// True if the training may have caused a hit, from a step on: an overflow in a batch, and one in a weight before its
-/// update, existed before.
+/// True if the training may have caused a hit after a step. An overflow in a batch existed before, and so did one in a
+/// weight before its update.
 fn may_follow(hit: &Hit, flow: Flow, cause: &Hit) -> bool {
     !is_overflow(hit) || flow.0 > Phase::Inputs || flow.0 == Phase::State && hit.step > cause.step
 }
@@ -258,18 +260,18 @@ fn is_update_of_offset(hit: &Hit, run: &Run<'_>) -> bool {
         && tensors.any(|t| t.name == hit.tensor && t.subject.is_vector())
 }
 
-/// True for a hidden layer of one `ReLU` unit that is zero for every sample. If all inputs have one sign, it begins like this
-/// with a probability of 1/2, and without a gradient it stays so.
+/// True for a hidden layer of one `ReLU` unit that is zero for every sample. If all inputs have one sign, it begins
+/// like this with a probability of 1/2, and without a gradient it stays so.
 fn is_bottleneck(hit: &Hit, run: &Run<'_>) -> bool {
     let layers = || run.of_class(hit.rank, Class::Activation);
-    let own = layers().find(|layer| layer.name == hit.tensor);
-    own.is_some_and(|own| {
+    let bottleneck = layers().find(|layer| layer.name == hit.tensor);
+    bottleneck.is_some_and(|bottleneck| {
         is(hit, &[&TENSOR_ALL_ZERO])
             && hit.severity >= Severity::Warning
-            && run.family(own) == Family::Relu
-            && own.shape.len() > 1
-            && own.shape.last() == Some(&1)
-            && layers().any(|layer| run.flow(layer) > run.flow(own))
+            && run.family(bottleneck) == Family::Relu
+            && bottleneck.shape.len() > 1
+            && bottleneck.shape.last() == Some(&1)
+            && layers().any(|layer| run.flow(layer) > run.flow(bottleneck))
     })
 }
 
@@ -290,12 +292,15 @@ fn is_about_not_finite(hit: &Hit) -> bool {
     is_not_finite(hit) || is(hit, &[&SCALAR_NOT_FINITE, &OPERATION_NOT_FINITE])
 }
 
-/// True if the operation of a fact explains a hit: NaN and infinities, and whatever comes after it. An operation that got
-/// inputs outside of its domain needs no other cause. One that overflows may be the end of a growth that was seen before.
+/// True if the operation of a fact explains a hit: NaN and infinities, and anything after it. An operation with inputs
+/// outside of its domain needs no other cause. An operation that overflows may be the end of a growth that was seen
+/// before.
 fn makes_not_finite(operation: &Hit, hit: &Hit, run: &Run<'_>) -> bool {
     let mut remarks = run.remarks.iter();
-    let is_of_domain = remarks.any(|own| {
-        own.rule == Rule::OperationNotFinite && own.places > 0 && own.object == *operation.tensor
+    let is_of_domain = remarks.any(|remark| {
+        remark.rule == Rule::OperationNotFinite
+            && remark.places > 0
+            && remark.object == *operation.tensor
     });
     let grew = hit.step < operation.step
         && is(
@@ -316,8 +321,8 @@ fn makes_not_finite(operation: &Hit, hit: &Hit, run: &Run<'_>) -> bool {
     is_of_domain || !grew
 }
 
-/// Place among alarms, whatever their steps: a curve that is judged as a whole is dated to its first point, and is what
-/// follows from any other alarm. A loss that does not fall comes last.
+/// Place among alarms, whatever their steps: a curve that is judged as a whole is dated to its first point, and follows
+/// from any other alarm. A loss that does not fall comes last.
 fn lateness(hit: &Hit) -> u8 {
     if is(
         hit,

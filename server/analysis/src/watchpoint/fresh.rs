@@ -1,4 +1,4 @@
-//! Fresh hits: conditions that a formula has met since they were last asked for, for judging inside of a training.
+//! Fresh hits: conditions that a formula has met since the last call, for judging inside of a training.
 //!
 //! A fresh hit comes before the context of the run is weighed: only [`Findings::confirms`] says that it is a hit.
 
@@ -30,8 +30,8 @@ pub struct FreshHit {
 }
 
 impl Watchpoint {
-    /// `true` if a single step can meet its condition, so that it is among the fresh hits: formulas over one tensor, and
-    /// scalars that are not finite. All others are judged over several steps, tensors or ranks.
+    /// `true` if a single step can meet its condition: formulas over one tensor, and scalars that are not finite. Only
+    /// these are among the fresh hits; all others are judged over several steps, tensors or ranks.
     pub fn is_instant(&self) -> bool {
         let condition = self.condition;
         let by_formula =
@@ -39,7 +39,7 @@ impl Watchpoint {
         by_formula || (condition.finds_not_finite && condition.target == Target::Scalar)
     }
 
-    /// `true` if it judges scalars of this meaning by whether they are finite.
+    /// `true` if it checks that scalars of this meaning are finite.
     fn is_about_not_finite(&self, meaning: Option<Meaning>) -> bool {
         let condition = self.condition;
         if condition.is_of_any_scalar() {
@@ -78,7 +78,6 @@ impl Findings {
 pub(crate) struct FreshHits(Option<Vec<FreshHit>>);
 
 impl FreshHits {
-    /// Starts collecting.
     pub(crate) fn collect(&mut self) {
         self.0.get_or_insert_default();
     }
@@ -114,12 +113,12 @@ impl FreshHits {
         (rank, step, tag): (u32, i64, &Arc<str>),
     ) {
         let all = (0..).zip(watchpoints.all());
-        let about = all.filter(|(_, own)| {
-            let is_covered = !own.condition.is_of_any_scalar() || own.covers(tag);
-            own.on
-                && own.is_about_not_finite(meaning)
+        let about = all.filter(|(_, watchpoint)| {
+            let is_covered = !watchpoint.condition.is_of_any_scalar() || watchpoint.covers(tag);
+            watchpoint.on
+                && watchpoint.is_about_not_finite(meaning)
                 && is_covered
-                && own.from_step.is_none_or(|from| step >= from)
+                && watchpoint.from_step.is_none_or(|from| step >= from)
         });
         for watchpoint in about {
             self.push(watchpoint, rank, step, tag);

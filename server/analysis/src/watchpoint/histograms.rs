@@ -1,8 +1,8 @@
 //! Histograms of tensors: evidence for NaN and infinities, and its limits.
 //!
-//! A histogram has no order and no exact elements, so that neither a change nor a moment of the tensor follows from
-//! it. Equal histograms do not prove that one weight was not updated, but those of all weights are never equal by
-//! chance: the edges are the minimum and maximum of the elements.
+//! A histogram has no order and no exact elements: neither a change nor a moment of the tensor follows from it. Equal
+//! histograms do not prove that one weight was not updated, but those of all weights are never equal by chance: the
+//! edges are the minimum and maximum of the elements.
 
 use trainscope_format::tensor::{ContentHasher, DType, TensorStats};
 use trainscope_format::{Histogram, Role, Severity, TensorSummary};
@@ -97,7 +97,10 @@ pub(crate) fn judge(run: &Run<'_>, index: u32, watchpoint: &Watchpoint, judged: 
             continue;
         }
         let in_full = run.in_full(tensor);
-        let memory = tensor.memories.iter().find(|own| own.watchpoint == index);
+        let memory = tensor
+            .memories
+            .iter()
+            .find(|memory| memory.watchpoint == index);
         let Some(memory) = memory else {
             let target = watchpoint.condition.target;
             let is_about_tensors = !matches!(target, Target::Run | Target::Profile);
@@ -113,14 +116,14 @@ pub(crate) fn judge(run: &Run<'_>, index: u32, watchpoint: &Watchpoint, judged: 
         };
         for episode in &memory.episodes {
             let step = episode.first;
-            if in_full.is_some_and(|own| own.history.at(step).is_some()) {
+            if in_full.is_some_and(|full| full.history.at(step).is_some()) {
                 continue;
             }
             let found = NewHit::at(run, tensor, step, episode.evidence).until(episode.last);
             let mut found = said(run, tensor, found);
-            if let Some(own) = in_full.filter(|_| watchpoint.context) {
+            if let Some(full) = in_full.filter(|_| watchpoint.context) {
                 let of_own = |other: &NewHit| {
-                    other.rank == own.rank && other.tensor == own.name && other.step > step
+                    other.rank == full.rank && other.tensor == full.name && other.step > step
                 };
                 if let Some(at) = judged.found.iter().position(of_own) {
                     found.last_step = found.last_step.max(judged.found.remove(at).last_step);

@@ -1,4 +1,4 @@
-//! Data of a judgement: what a run recorded, conditions and watchpoints, and their findings.
+//! Data of a judgement: the records of a run, conditions and watchpoints, and their findings.
 
 pub(super) mod attempts;
 pub(super) mod condition;

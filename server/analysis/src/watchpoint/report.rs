@@ -24,7 +24,6 @@ use super::model::tensor::Tensor;
 use crate::diagnosis::State;
 use crate::text::Sentence;
 
-/// Computes all findings.
 pub(crate) fn findings(watchpoints: &Watchpoints, run: &Run<'_>) -> Findings {
     let mut hits: Vec<(Flow, Hit)> = Vec::new();
     let mut inconclusive = Vec::new();
@@ -77,8 +76,9 @@ pub(crate) fn findings(watchpoints: &Watchpoints, run: &Run<'_>) -> Findings {
     };
     let without_data = (0..).zip(watchpoints.all());
     let has_hit = |index: u32| hits.iter().any(|hit| hit.watchpoint == index);
-    let without_data = without_data
-        .filter(|(index, own)| own.on && is_without_data(*index, own) && !has_hit(*index));
+    let without_data = without_data.filter(|(index, watchpoint)| {
+        watchpoint.on && is_without_data(*index, watchpoint) && !has_hit(*index)
+    });
     let without_data = without_data.map(|(index, _)| index).collect();
     let first_cause = first_cause::first_cause(&hits, &flows, run, watchpoints);
     if let Some(cause) = &first_cause {
@@ -86,27 +86,27 @@ pub(crate) fn findings(watchpoints: &Watchpoints, run: &Run<'_>) -> Findings {
     }
     let is_watched = |tensor: &&Tensor| {
         let mut all = watchpoints.all().iter();
-        all.any(|own| own.watches(&tensor.name, &tensor.subject))
+        all.any(|watchpoint| watchpoint.watches(&tensor.name, &tensor.subject))
     };
     let tensors = run.tensors.iter().filter(is_watched).count() as u64;
     let histograms = run.histograms.iter();
-    let histograms = histograms.filter(|own| run.in_full(own).is_none());
+    let histograms = histograms.filter(|histogram| run.in_full(histogram).is_none());
     let (read, unread): (Vec<&Tensor>, Vec<&Tensor>) =
-        histograms.partition(|own| !own.memories.is_empty());
+        histograms.partition(|histogram| !histogram.memories.is_empty());
     let histograms = read.len() as u64;
     let reads_all_scalars = watchpoints
         .all()
         .iter()
-        .any(|own| own.on && own.condition.is_of_any_scalar());
+        .any(|watchpoint| watchpoint.on && watchpoint.condition.is_of_any_scalar());
     let scalars = series + if reads_all_scalars { others } else { 0 };
     let inputs = run.tensors.iter();
-    let inputs = inputs.filter(|own| run.class(own) == Class::Input);
+    let inputs = inputs.filter(|tensor| run.class(tensor) == Class::Input);
     let causes = first_cause::causes(&hits, &flows, run);
-    // A profile of which no rule could be judged was not judged.
+    // A profile counts as judged if any rule could be judged.
     let profiles: BTreeMap<u32, u64> = (0..)
         .zip(watchpoints.all())
-        .filter(|(_, own)| own.on)
-        .flat_map(|(index, own)| profile::outcomes(run, index, own))
+        .filter(|(_, watchpoint)| watchpoint.on)
+        .flat_map(|(index, watchpoint)| profile::outcomes(run, index, watchpoint))
         .filter(|(_, outcome)| !matches!(outcome, Outcome::NotJudged(_)))
         .map(|(profile, _)| (profile.rank, profile.steps))
         .collect();
@@ -126,7 +126,7 @@ pub(crate) fn findings(watchpoints: &Watchpoints, run: &Run<'_>) -> Findings {
             tensors,
             histograms,
             scalars,
-            overwritten: run.series().map(|own| own.beside.len() as u64).sum(),
+            overwritten: run.series().map(|scalar| scalar.beside.len() as u64).sum(),
             unwatched: (run.tensors.len() + unread.len()) as u64 - tensors,
             profiles: profiles.len() as u64,
             steps: if tensors + histograms + scalars == 0 {
@@ -146,7 +146,7 @@ fn raise(hits: &mut [Hit], cause: &FirstCause, watchpoints: &Watchpoints) {
     let worst = follow.map(|hit| hit.severity).max();
     if let (Some(hit), Some(worst)) = (hits.get_mut(cause.hit), worst) {
         let watchpoint = watchpoints.all().get(hit.watchpoint as usize);
-        if watchpoint.is_some_and(|own| own.may_raise) {
+        if watchpoint.is_some_and(|watchpoint| watchpoint.may_raise) {
             hit.severity = hit.severity.max(worst);
         }
     }
@@ -195,7 +195,7 @@ fn raise_inputs(run: &Run<'_>, watchpoints: &Watchpoints, hits: &mut [(Flow, Hit
 fn has_data_of(run: &Run<'_>, watchpoint: &Watchpoint) -> bool {
     if let Some(rule) = watchpoint.condition.rule {
         let mut remarks = run.remarks.iter();
-        let is_judged = remarks.any(|own| own.rule == rule && own.state > State::Unknown);
+        let is_judged = remarks.any(|remark| remark.rule == rule && remark.state > State::Unknown);
         let reads_scalars = !watchpoint.condition.reads_scalars.is_empty();
         return is_judged || reads_scalars && has_scalar_of(run, watchpoint);
     }
@@ -206,7 +206,7 @@ fn has_data_of(run: &Run<'_>, watchpoint: &Watchpoint) -> bool {
 fn has_scalar_of(run: &Run<'_>, watchpoint: &Watchpoint) -> bool {
     let wanted = watchpoint.condition.reads_scalars;
     run.series()
-        .any(|own| wanted.is_empty() || wanted.contains(&own.meaning))
+        .any(|series| wanted.is_empty() || wanted.contains(&series.meaning))
 }
 
 /// The condition about NaN in any scalar.
@@ -236,15 +236,15 @@ fn told(index: u32, watchpoint: &Watchpoint, found: NewHit) -> Hit {
     // The limit of a count is 0: a single one is a hit.
     let limit = |key: Key| {
         let mut parameters = watchpoint.condition.parameters.iter();
-        let is_limit = parameters.any(|own| own.name == key && own.is_limit);
+        let is_limit = parameters.any(|parameter| parameter.name == key && parameter.is_limit);
         let limit = watchpoint.limits.get(key).filter(|_| is_limit);
         (is_limit || key == Key::Count).then(|| found.limit.or(limit).unwrap_or(0.0))
     };
     let figures = |value: Option<(Key, Float)>| value.into_iter().collect::<Figures>();
     let (values, thresholds) = match &found.measure {
-        Some(own) => (
-            figures(Some((own.name, own.value))),
-            figures(own.limit.map(|limit| (own.name, limit))),
+        Some(measure) => (
+            figures(Some((measure.name, measure.value))),
+            figures(measure.limit.map(|limit| (measure.name, limit))),
         ),
         None => (
             found
@@ -286,16 +286,19 @@ fn told(index: u32, watchpoint: &Watchpoint, found: NewHit) -> Hit {
 
 /// The condition's title, the tensor, and the quantities with the limits exceeded.
 fn plain(watchpoint: &Watchpoint, hit: &Hit) -> Sentence {
-    let (says, tensor) = (watchpoint.condition.text(|own| own.says), &hit.tensor);
+    let (says, tensor) = (watchpoint.condition.text(|prose| prose.says), &hit.tensor);
     let measures = hit.measures();
     let joined = |of: fn(Sentence) -> String, comma: &str| {
-        let all = measures.iter().map(|own| {
-            let text = format!("{} {}", of(own.found()), own.threshold());
+        let all = measures.iter().map(|measure| {
+            let text = format!("{} {}", of(measure.found()), measure.threshold());
             text.trim_end().to_owned()
         });
         all.collect::<Vec<_>>().join(comma)
     };
-    let (en, zh) = (joined(|own| own.en, ", "), joined(|own| own.zh, "，"));
+    let (en, zh) = (
+        joined(|sentence| sentence.en, ", "),
+        joined(|sentence| sentence.zh, "，"),
+    );
     Sentence {
         en: format!("{tensor}: {} ({en})", says.en),
         zh: format!("{tensor}：{}（{zh}）", says.zh),

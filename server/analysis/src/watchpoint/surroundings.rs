@@ -1,7 +1,7 @@
 //! Inputs and users of a layer, among the layers with recorded tensors.
 //!
-//! A graph determines them if there is one; operators without records are skipped over. Without a graph, layers are
-//! linked in execution order, where it is known.
+//! A graph determines them, if recorded; operators without records are skipped. Without a graph, layers are linked in
+//! execution order, if that is known.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -41,7 +41,7 @@ pub struct Layer {
 pub struct Around<'a> {
     /// Layers that it is computed from.
     pub upstream: Vec<&'a Layer>,
-    /// Its own layer.
+    /// Its layer.
     pub own: Option<&'a Layer>,
     /// Layers that are computed from it.
     pub downstream: Vec<&'a Layer>,
@@ -92,7 +92,7 @@ impl Surroundings {
 
     /// Links layers along the edges of a graph; returns true if there are any links.
     fn follow(&mut self, nodes: &[Node], by_name: &HashMap<Arc<str>, usize, RandomState>) -> bool {
-        // Nearest upstream layers of each node, or itself if it is one. Inputs come first.
+        // Nearest upstream layers of each node, or the node itself if it is a layer. Inputs come first.
         let mut reach: Vec<Vec<usize>> = Vec::with_capacity(nodes.len());
         let mut has_joined = false;
         for node in nodes {
@@ -105,17 +105,17 @@ impl Surroundings {
                 }
             }
             let tail = node.name.rsplit('/').next().unwrap_or(&node.name);
-            let own = by_name
+            let this = by_name
                 .get(&node.name)
                 .or_else(|| by_name.get(tail))
                 .copied();
-            reach.push(match own {
-                Some(own) => {
-                    for layer in upstream.into_iter().filter(|layer| *layer != own) {
-                        self.join(layer, own);
+            reach.push(match this {
+                Some(this) => {
+                    for layer in upstream.into_iter().filter(|layer| *layer != this) {
+                        self.join(layer, this);
                         has_joined = true;
                     }
-                    vec![own]
+                    vec![this]
                 }
                 None => upstream,
             });
@@ -135,28 +135,28 @@ impl Surroundings {
         self.is_guessed
     }
 
-    /// Neighbours of a tensor. Gradients are computed from the layers that its own layer feeds.
+    /// Neighbours of a tensor. Gradients are computed from the layers that its layer feeds.
     pub fn around(&self, tensor: &str) -> Around<'_> {
-        let Some(own) = self
+        let Some(layer) = self
             .by_tensor
             .get(tensor)
-            .and_then(|&own| self.layers.get(own))
+            .and_then(|&index| self.layers.get(index))
         else {
             return Around::default();
         };
-        let at = own.tensors.iter().position(|name| **name == *tensor);
-        let flows_back = at.is_some_and(|at| own.gradients[at]);
+        let at = layer.tensors.iter().position(|name| **name == *tensor);
+        let flows_back = at.is_some_and(|at| layer.gradients[at]);
         let layers = |indices: &[usize]| {
             let layers = indices.iter().filter_map(|&index| self.layers.get(index));
             layers.collect::<Vec<_>>()
         };
-        let (mut upstream, mut downstream) = (layers(&own.inputs), layers(&own.outputs));
+        let (mut upstream, mut downstream) = (layers(&layer.inputs), layers(&layer.outputs));
         if flows_back {
             std::mem::swap(&mut upstream, &mut downstream);
         }
         Around {
             upstream,
-            own: Some(own),
+            own: Some(layer),
             downstream,
         }
     }
@@ -165,7 +165,7 @@ impl Surroundings {
     pub fn flow_alike(&self, tensor: &str, other: &str) -> bool {
         let flows_back = |name: &str| {
             let layer = self.layers.get(*self.by_tensor.get(name)?)?;
-            let at = layer.tensors.iter().position(|own| **own == *name)?;
+            let at = layer.tensors.iter().position(|known| **known == *name)?;
             layer.gradients.get(at).copied()
         };
         flows_back(tensor) == flows_back(other)

@@ -16,8 +16,8 @@ pub enum Verdict {
     /// Nothing was checked.
     #[default]
     Nothing,
-    /// No problem, but either no tensor was checked, or only histograms were recorded for some, which show NaN,
-    /// Inf and unchanged weights only, or files could not be read in full, or weights are the same in too few steps, or the
+    /// No problem, but either no tensor was checked, or only histograms were recorded for some, which show NaN, Inf and
+    /// unchanged weights only, or files could not be read in full, or weights are the same in too few steps, or the
     /// tensors of a training were recorded at one step only.
     InPart,
     /// No problem in tensors, nor in scalars if there are any.
@@ -27,7 +27,7 @@ pub enum Verdict {
 }
 
 impl Findings {
-    /// The state of the run. Notes are no problems.
+    /// The state of the run. Notes are not problems.
     pub fn verdict(&self) -> Verdict {
         let judged = self.judged;
         if self
@@ -53,7 +53,7 @@ impl Findings {
     /// True if weights are the same in too few steps to tell whether they learn.
     fn has_undecided_weights(&self) -> bool {
         let mut open = self.inconclusive.iter();
-        open.any(|own| own.condition == &FROZEN_WEIGHTS)
+        open.any(|entry| entry.condition == &FROZEN_WEIGHTS)
     }
 
     /// True if a training was looked at once: nothing that shows over steps could be judged.
@@ -61,8 +61,8 @@ impl Findings {
         self.is_of_training && self.has_one_look && self.judged.tensors > 0
     }
 
-    /// The verdict in sentences: files that could not be read, then the first cause, else the amount of data checked and not
-    /// checked.
+    /// The verdict in sentences: files that could not be read, then the first cause, else the amount of data checked
+    /// and not checked.
     pub fn summary(&self) -> Sentence {
         let verdict = match self.verdict() {
             Verdict::Problem => self.problem(),
@@ -128,10 +128,13 @@ impl Findings {
 
     fn nothing(&self) -> Sentence {
         let unread = self.unread.len() as u64;
-        let lack = self.inconclusive.iter().find_map(|own| match own.reason {
-            Missing::Profile(lack) => Some(lack.words()),
-            _ => None,
-        });
+        let lack = self
+            .inconclusive
+            .iter()
+            .find_map(|entry| match entry.reason {
+                Missing::Profile(lack) => Some(lack.words()),
+                _ => None,
+            });
         let (en, zh) = match self.judged.unwatched {
             0 if unread > 0 => (
                 format!(
@@ -175,15 +178,18 @@ impl Findings {
             (judged.scalars, "scalar", "个标量"),
             (judged.profiles, "profile", "份性能分析"),
         ];
-        let mut amounts: Vec<_> = amounts.into_iter().filter(|own| own.0 > 0).collect();
+        let mut amounts: Vec<_> = amounts.into_iter().filter(|amount| amount.0 > 0).collect();
         let only_histograms = amounts.is_empty();
         if only_histograms {
             amounts.push((judged.histograms, "histogram", "个直方图"));
         }
-        let en: Vec<String> = amounts.iter().map(|own| plural(own.0, own.1)).collect();
+        let en: Vec<String> = amounts
+            .iter()
+            .map(|amount| plural(amount.0, amount.1))
+            .collect();
         let zh: Vec<String> = amounts
             .iter()
-            .map(|own| format!(" {} {}", count(own.0), own.2))
+            .map(|amount| format!(" {} {}", count(amount.0), amount.2))
             .collect();
         let (en, zh) = (listed(&en), zh.join("和"));
         // A profile may be of a time without steps.

@@ -42,9 +42,9 @@ fn judge(recorded: &[&str], bad: &[(i64, u32, &str)], known: &[Context<'_>]) -> 
         for rank in 0..2 {
             for name in recorded {
                 let is_bad = bad.contains(&(step, rank, name));
-                // Ranks have data of their own.
-                let own = 1.0 + f64::from(rank);
-                let values = [own, 0.5, if is_bad { f64::NAN } else { 0.25 }];
+                // Ranks have different data.
+                let first = 1.0 + f64::from(rank);
+                let values = [first, 0.5, if is_bad { f64::NAN } else { 0.25 }];
                 recording.values((rank, step), name, &[3], values.into_iter());
             }
         }
@@ -209,7 +209,7 @@ fn each_step_of_each_rank_has_a_cause_of_its_own() {
     assert!(sentences[2].contains("all of its inputs are finite"));
 }
 
-/// Points of scalars, one a step, and what is advised about the first cause.
+/// Points of scalars, one a step, and the advice about the first cause.
 fn advised(scalars: &[(&str, &dyn Fn(i64) -> f64)], steps: i64) -> String {
     let mut recording = Recording::with(&[]);
     for (tag, value) in scalars {
@@ -278,8 +278,8 @@ fn advice_on_an_overflow_in_half_precision_names_the_type() {
     );
 }
 
-/// The first cause of a regression by `fc1`, `relu1` of some units and `fc2`, of which `relu1` is 0 for every sample; inputs
-/// of a size are not normalized, and the loss stays.
+/// The first cause of a regression by `fc1`, `relu1` and `fc2`, where `relu1` is 0 for every sample. `fc1` and `relu1`
+/// have this number of units. Inputs of this size are not normalized, and the loss stays.
 fn of_dead_layer(units: u64, size: f32, seed: u64) -> String {
     let order = ["input", "fc1", "relu1", "fc2"];
     let mut recording = Recording::with(&[Context::ExecutionOrder(&order)]);
@@ -307,7 +307,7 @@ fn a_bottleneck_of_one_dead_unit_is_the_cause_and_not_the_size_of_the_inputs() {
         for size in [10.0, 25.0, 200.0] {
             let first = of_dead_layer(1, size, seed);
             assert_eq!(first, "0 activation/relu1", "seed {seed}, size {size}");
-            // Several units die together because of what they are given.
+            // Several units die together because of their inputs.
             let first = of_dead_layer(8, size, seed);
             assert_eq!(first, "0 activation/input", "seed {seed}, size {size}");
         }

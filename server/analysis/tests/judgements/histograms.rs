@@ -166,8 +166,8 @@ fn a_weight_that_stays_while_its_gradient_changes_is_a_warning() {
             }
         }
         let all = recording.judge().hits.into_iter();
-        let own = all.filter(|hit| hit.condition.id == "weight_not_changed");
-        own.map(|hit| (hit.tensor.to_string(), hit.step))
+        let hits = all.filter(|hit| hit.condition.id == "weight_not_changed");
+        hits.map(|hit| (hit.tensor.to_string(), hit.step))
             .collect::<Vec<_>>()
     };
     assert_eq!(

@@ -85,12 +85,12 @@ fn condition(rule: Rule) -> (&'static str, Value) {
 #[test]
 fn events_that_exceed_a_limit_of_the_reader_are_named() {
     let judged = |left_out: u64| {
-        let own = ProfileJudgement {
+        let judgement = ProfileJudgement {
             left_out,
             ..profile(0, Judgement::default())
         };
-        let about = judge(watching(&[]), [own]).about_files.into_iter();
-        about.map(|own| own.en).collect::<Vec<_>>()
+        let about = judge(watching(&[]), [judgement]).about_files.into_iter();
+        about.map(|sentence| sentence.en).collect::<Vec<_>>()
     };
     let said =
         "1,200 events of the profile cycle 1 exceed a limit of the reader: they are counted only.";
@@ -101,12 +101,12 @@ fn events_that_exceed_a_limit_of_the_reader_are_named() {
 #[test]
 fn a_rule_about_all_steps_has_no_step_and_the_figure_of_the_first_rank() {
     let of = |rank: u32, gain_nanos: i64, step: i64| {
-        let own = Advice {
+        let advice = Advice {
             gain_nanos,
             step: Some(step),
             ..advice(Rule::ExposedCommunication, Severity::Warning, 0.4, 0.1)
         };
-        profile(rank, found(vec![own]))
+        profile(rank, found(vec![advice]))
     };
     let watchpoints = watching(&[&[condition(Rule::ExposedCommunication)]]);
     let ranks = [
@@ -129,7 +129,7 @@ fn a_rule_about_all_steps_has_no_step_and_the_figure_of_the_first_rank() {
     );
     let worst: Vec<usize> = rows.iter().filter_map(|row| row.worst).collect();
     assert_eq!(worst, [0]);
-    assert_eq!(findings.first_cause.map(|own| own.hit), Some(0));
+    assert_eq!(findings.first_cause.map(|cause| cause.hit), Some(0));
     let outliers = advice(Rule::StepOutliers, Severity::Warning, 0.1, 0.02);
     let watchpoints = watching(&[&[condition(Rule::StepOutliers)]]);
     let findings = judge(watchpoints, [profile(0, found(vec![outliers]))]);
@@ -143,14 +143,19 @@ fn a_rule_about_all_steps_has_no_step_and_the_figure_of_the_first_rank() {
 fn every_rule_has_a_condition_of_its_name() {
     for rule in Rule::ALL {
         let mut conditions = CONDITIONS.iter();
-        let own = conditions
-            .find(|own| own.profile_rule == Some(rule))
+        let condition = conditions
+            .find(|condition| condition.profile_rule == Some(rule))
             .unwrap();
-        assert_eq!(own.id, rule.name());
-        assert_eq!(own.recommended, RECOMMENDED.contains(&rule), "{}", own.id);
+        assert_eq!(condition.id, rule.name());
+        assert_eq!(
+            condition.recommended,
+            RECOMMENDED.contains(&rule),
+            "{}",
+            condition.id
+        );
     }
     let conditions = CONDITIONS.iter();
-    let of_profiles = conditions.filter(|own| own.profile_rule.is_some());
+    let of_profiles = conditions.filter(|condition| condition.profile_rule.is_some());
     assert_eq!(of_profiles.count(), Rule::ALL.len());
 }
 
@@ -247,22 +252,22 @@ fn a_rule_that_lacks_data_is_neither_passed_nor_hit() {
     let watchpoints = Watchpoints::recommended();
     let findings = judge(watchpoints.clone(), [profile(0, judged)]);
     assert!(findings.hits.is_empty());
-    let [own] = &findings.inconclusive[..] else {
+    let [entry] = &findings.inconclusive[..] else {
         panic!("{:?}", findings.inconclusive);
     };
-    assert_eq!(own.condition.id, Rule::HostBound.name());
-    assert_eq!(own.reason, Missing::Profile(Lack::NoLaunches));
-    assert_eq!((own.step, own.steps), (1_004, 12));
+    assert_eq!(entry.condition.id, Rule::HostBound.name());
+    assert_eq!(entry.reason, Missing::Profile(Lack::NoLaunches));
+    assert_eq!((entry.step, entry.steps), (1_004, 12));
     // All others are about data that the profile does not have.
-    for (index, own) in (0..).zip(watchpoints.all()) {
+    for (index, watchpoint) in (0..).zip(watchpoints.all()) {
         let has_data = findings.without_data.binary_search(&index).is_err();
         let expected = [Rule::DataBound, Rule::HostBound];
-        let rule = own.condition.profile_rule;
+        let rule = watchpoint.condition.profile_rule;
         assert_eq!(
             has_data,
             rule.is_some_and(|rule| expected.contains(&rule)),
             "{}",
-            own.condition.id
+            watchpoint.condition.id
         );
     }
     assert_eq!((findings.judged.profiles, findings.judged.steps), (1, 12));
@@ -287,12 +292,12 @@ fn a_profile_of_which_nothing_could_be_judged_is_no_pass() {
 fn without_profiles_their_conditions_have_no_data() {
     let watchpoints = Watchpoints::recommended();
     let findings = judge(watchpoints.clone(), []);
-    for (index, own) in (0..).zip(watchpoints.all()) {
-        if own.condition.profile_rule.is_some() {
+    for (index, watchpoint) in (0..).zip(watchpoints.all()) {
+        if watchpoint.condition.profile_rule.is_some() {
             assert!(
                 findings.without_data.contains(&index),
                 "{}",
-                own.condition.id
+                watchpoint.condition.id
             );
         }
     }

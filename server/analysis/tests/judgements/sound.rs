@@ -1,4 +1,4 @@
-//! Tensors of sound programs that look like those of faulty ones, and the faults beside them.
+//! Tensors of sound programs that look like those of faulty ones, and similar tensors of faulty ones.
 
 use trainscope_format::Role;
 
@@ -140,7 +140,7 @@ fn weights_stand_still_at_a_minimum() {
 
 #[test]
 fn norms_that_climb_while_the_loss_is_still_high_do_not_explode() {
-    /// Norms that rise by a factor at each step, up to one at which the loss begins to fall.
+    /// Norms that rise by a factor at each step, up to the step at which the loss begins to fall.
     fn climbing(factor: f64) -> Recording {
         let mut recording = Recording::with(&[]);
         for step in 0..60 {
@@ -158,7 +158,7 @@ fn norms_that_climb_while_the_loss_is_still_high_do_not_explode() {
 
 #[test]
 fn a_weight_that_is_frozen_late_is_not_missing_in_the_optimizer() {
-    // The gradient of the last backward pass stays beside it.
+    // The gradient of the last backward pass stays next to it.
     let stops_as = |role: Role| {
         let stopped = training(move |recording, step| {
             let moving = step.min(10);

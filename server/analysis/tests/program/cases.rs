@@ -112,7 +112,7 @@ pub(super) const CASES: &[Case] = &[
         ],
         unknown: &[
             &["optimizer_parameters Adam | held=6"],
-            // Copies of bfloat16 weights in float32, and weights that the program updates by itself.
+            // Copies of bfloat16 weights in float32, and weights that the program updates itself.
             &["optimizer_parameters Adam | held=6 of_model=0 others=6 other_types=6 missing=6"],
             &["optimizer_parameters Adam | held=6 of_model=4 others=2 missing=2 missing_changed=2"],
         ],

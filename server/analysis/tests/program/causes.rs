@@ -20,7 +20,7 @@ fn nan(step: i64) -> f64 {
     if step < 60 { 1.0 } else { f64::NAN }
 }
 
-/// Findings of facts at a step and a loss, with a layer whose output is NaN from a step on.
+/// Findings of facts at a step and a loss, with a layer whose output is NaN since a step.
 fn with_tensor(facts: &[(i64, ProgramFact)], bad_from: i64) -> Findings {
     let mut examiner = Examiner::default();
     let mut evaluator = Evaluator::new(Watchpoints::recommended());
@@ -47,17 +47,17 @@ fn a_fact_of_the_program_is_the_cause_of_a_plateau_and_names_its_line() {
     let facts = [at_line("gradients_kept | updates=45 kept=40", 42)];
     let findings = judged(&facts, flat);
     assert_eq!(first(&findings), "gradients_not_cleared");
-    let cause = findings.first_cause.as_ref().map(|own| &own.sentence);
-    let said = cause.map(|own| {
+    let cause = findings.first_cause.as_ref().map(|cause| &cause.sentence);
+    let said = cause.map(|sentence| {
         (
-            own.en.contains("(train.py:42)"),
-            own.zh.contains("train.py:42"),
+            sentence.en.contains("(train.py:42)"),
+            sentence.zh.contains("train.py:42"),
         )
     });
     assert_eq!(said, Some((true, true)));
     let hit = findings.first_hit();
     let source = hit.and_then(|hit| hit.source.as_ref());
-    assert_eq!(source.map(|own| own.line), Some(42));
+    assert_eq!(source.map(|source| source.line), Some(42));
     let at = hit.map(|hit| (hit.step, hit.last_step, hit.severity));
     assert_eq!(at, Some((10, 79, Severity::Warning)));
 }
@@ -114,7 +114,7 @@ fn of_several_facts_the_one_that_makes_the_others_comes_first() {
     assert_eq!(first(&judged(&facts, flat)), "optimizer_parameters");
 }
 
-/// The operation explains the tensors and the loss, also where they were seen a step earlier, between two looks.
+/// The operation explains the tensors and the loss, also if they were seen a step earlier, between two looks.
 #[test]
 fn the_operation_comes_before_the_tensors_that_it_explains() {
     let log = "operation_not_finite log | not_finite=52 elements=192 bad_inputs=52 module=head reason=zeros";
@@ -131,12 +131,12 @@ fn the_operation_comes_before_the_tensors_that_it_explains() {
     let of_step = steps
         .causes
         .iter()
-        .find(|own| steps.hits[own.hit].step == 20);
-    let of_step = of_step.map(|own| steps.hits[own.hit].condition.id);
+        .find(|cause| steps.hits[cause.hit].step == 20);
+    let of_step = of_step.map(|cause| steps.hits[cause.hit].condition.id);
     assert_eq!(of_step, Some("operation_not_finite"));
 }
 
-/// An operation that overflows may be the end of a growth; one outside of its domain is the cause by itself.
+/// An operation that overflows may be the end of a growth; one outside of its domain is the cause alone.
 #[test]
 fn a_growth_before_an_overflow_is_the_cause_of_it() {
     let grows = |step: i64| match step {

@@ -24,22 +24,22 @@ fn judge(model: &Model) -> Judgement {
 }
 
 fn of(judged: &Judgement, rule: Rule) -> Option<&Advice> {
-    judged.advice.iter().find(|own| own.id == rule.name())
+    judged.advice.iter().find(|advice| advice.id == rule.name())
 }
 
 fn warnings(judged: &Judgement) -> Vec<&str> {
     let worse = judged.advice.iter();
-    let worse = worse.filter(|own| own.severity >= Severity::Warning);
-    worse.map(|own| &*own.id).collect()
+    let worse = worse.filter(|advice| advice.severity >= Severity::Warning);
+    worse.map(|advice| &*advice.id).collect()
 }
 
 /// Sum of the gains that are not within compute, and the time of a step without compute.
 fn gains(model: &Model, judged: &Judgement) -> (i64, i64) {
     let summary = whole(model);
     let apart = Rule::TensorCoresUnused.name();
-    let gains = judged.advice.iter().filter(|own| own.id != apart);
+    let gains = judged.advice.iter().filter(|advice| advice.id != apart);
     let rest = summary.mean_step_nanos - summary.mean_parts_nanos.kernel;
-    (gains.map(|own| own.gain_nanos).sum(), rest)
+    (gains.map(|advice| advice.gain_nanos).sum(), rest)
 }
 
 #[test]
@@ -66,8 +66,8 @@ fn a_healthy_generated_training_has_no_warning() {
         judged
             .not_judged
             .iter()
-            .find(|own| own.0 == rule)
-            .map(|own| own.1)
+            .find(|entry| entry.0 == rule)
+            .map(|entry| entry.1)
     };
     assert_eq!(lack(Rule::StragglerRank), Some(Lack::OneRank));
     assert_eq!(lack(Rule::MemoryGrowth), Some(Lack::NoMemory));
@@ -123,16 +123,16 @@ fn waiting_iterators_are_data_bound() {
         empty,
     };
     for folder in ["ms20-lenet", "ms210-lenet"] {
-        let own = of_files(folder, InputShare::default());
-        let worst = own.advice.iter().map(|own| own.severity).max();
-        assert!(worst < Some(Severity::Warning), "{:?}", own.advice);
+        let summary = of_files(folder, InputShare::default());
+        let worst = summary.advice.iter().map(|advice| advice.severity).max();
+        assert!(worst < Some(Severity::Warning), "{:?}", summary.advice);
     }
     let old = of_files("ms20-slow-data", input(0.2039, 396, 6));
     let found: Vec<(&str, Severity)> = old
         .advice
         .iter()
-        .filter(|own| own.severity >= Severity::Warning)
-        .map(|own| (&*own.id, own.severity))
+        .filter(|advice| advice.severity >= Severity::Warning)
+        .map(|advice| (&*advice.id, advice.severity))
         .collect();
     assert_eq!(found, [("data_bound", Severity::Warning)]);
     assert_eq!(
@@ -157,7 +157,7 @@ fn waiting_iterators_are_data_bound() {
     let data = new
         .advice
         .iter()
-        .find(|own| own.id == "data_bound")
+        .find(|advice| advice.id == "data_bound")
         .unwrap();
     assert_eq!(data.severity, Severity::Error);
     assert!(data.remedy.en.contains("num_parallel_workers"));
@@ -191,9 +191,9 @@ fn a_slow_rank_is_advice_on_every_rank() {
         late_nanos: vec![vec![0; 40]; 4],
         ranks: (0..)
             .zip(all.ranks)
-            .map(|(index, mut own)| {
-                own.peak_len_bytes = 1_000_000_000 * (index + 1);
-                own
+            .map(|(index, mut rank)| {
+                rank.peak_len_bytes = 1_000_000_000 * (index + 1);
+                rank
             })
             .collect(),
         ..all
@@ -201,8 +201,8 @@ fn a_slow_rank_is_advice_on_every_rank() {
     let summary = whole(&models[0]);
     let facts = Facts::new(&models[0], &summary, Some(&uneven));
     let judged = advice::judge(&facts, &Limits::default());
-    let own = of(&judged, Rule::UnevenRanks).unwrap();
-    assert!((own.value - 1.2).abs() < 1e-9 && own.evidence.en.contains("1.0 GB and 4.0 GB"));
+    let found = of(&judged, Rule::UnevenRanks).unwrap();
+    assert!((found.value - 1.2).abs() < 1e-9 && found.evidence.en.contains("1.0 GB and 4.0 GB"));
 }
 
 const STEP: i64 = 1_000_000;
@@ -216,7 +216,7 @@ struct Training {
 
 impl Training {
     fn steps(steps: i64, fill: impl Fn(Self, i64) -> Self) -> GeneratedTrace {
-        let mut own = Self {
+        let mut training = Self {
             made: GeneratedTrace::new(1).change(|trace| {
                 trace.head.devices = vec![Device {
                     memory_len: 1_000_000,
@@ -228,19 +228,19 @@ impl Training {
             begin: 0,
         };
         for step in 0..steps {
-            let begin = own.begin;
-            own = fill(own, step);
-            let end = own.begin.max(begin + STEP - 1_000);
-            own = own.at(
+            let begin = training.begin;
+            training = fill(training, step);
+            let end = training.begin.max(begin + STEP - 1_000);
+            training = training.at(
                 begin,
                 SliceClass::Annotation,
                 &format!("ProfilerStep#{step}"),
                 0,
                 end - begin,
             );
-            own.begin = end + 1_000;
+            training.begin = end + 1_000;
         }
-        own.made
+        training.made
     }
 
     fn at(mut self, begin: i64, class: SliceClass, name: &str, from: i64, to: i64) -> Self {

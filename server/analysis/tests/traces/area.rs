@@ -1,4 +1,4 @@
-//! Totals of areas, and what belongs to one slice, against the slow way.
+//! Totals of areas, and the answer for one slice, against a slow computation.
 
 use std::collections::BTreeMap;
 
@@ -63,9 +63,9 @@ proptest! {
         prop_assert!(answer.names.is_sorted_by(|a, b| a.total_nanos >= b.total_nanos));
         prop_assert_eq!(answer.slices, answer.names.iter().map(|row| row.count).sum::<u64>());
         for lane in &answer.lanes {
-            let index = model.trace.lanes.iter().position(|own| lane.lane == format!("{}/{}", own.process, own.thread));
-            let own = model.lanes[index.unwrap()].slices.clone();
-            let clipped = own.map(|slice| span(&model, slice)).map(|(a, b)| (a.max(time.0), b.min(time.1)));
+            let index = model.trace.lanes.iter().position(|recorded| lane.lane == format!("{}/{}", recorded.process, recorded.thread));
+            let slices = model.lanes[index.unwrap()].slices.clone();
+            let clipped = slices.map(|slice| span(&model, slice)).map(|(a, b)| (a.max(time.0), b.min(time.1)));
             prop_assert_eq!(lane.busy_nanos, total(&merge(clipped.collect())));
         }
         let only = area(&model, &levels, time, Some(&[1, 7]));
@@ -145,9 +145,14 @@ fn launches_flows_and_idle_time_of_a_kernel_are_found() {
         if let Some(call) = &answer.launched_by {
             launches += 1;
             let back = slice(&model, &levels, call.index).unwrap();
-            assert!(back.launches.iter().any(|own| own.index == index));
-            assert!(answer.flows_in.iter().any(|own| own.index == call.index));
-            assert!(back.flows_out.iter().any(|own| own.index == index));
+            assert!(back.launches.iter().any(|entry| entry.index == index));
+            assert!(
+                answer
+                    .flows_in
+                    .iter()
+                    .any(|entry| entry.index == call.index)
+            );
+            assert!(back.flows_out.iter().any(|entry| entry.index == index));
             let delay = answer.slice.begin_nanos - call.begin_nanos - call.duration_nanos;
             assert_eq!(answer.launch_delay_nanos, Some(delay.max(0)));
             assert_eq!(answer.phase, back.phase);

@@ -13,19 +13,19 @@ use crate::traces::support::model as fixture;
 
 /// Compares the cells of a row with its slices.
 fn check(model: &Model, row: (u32, u32), time: (i64, i64), width: u32, cells: &[Cell]) {
-    let own = model.lanes[row.0 as usize].slices.clone();
-    let own: Vec<u32> = own
+    let slices = model.lanes[row.0 as usize].slices.clone();
+    let slices: Vec<u32> = slices
         .filter(|slice| u32::from(model.rows[*slice as usize]) == row.1)
         .filter(|slice| touches(model, *slice, time))
         .collect();
     let counted: usize = cells.iter().map(|cell| cell.count as usize).sum();
-    assert_eq!(counted, own.len());
+    assert_eq!(counted, slices.len());
     let pixel = (u64::try_from(time.1 - time.0).unwrap() / u64::from(width)).max(1);
     let bits = pixel.ilog2();
     let durations = &model.trace.slices.durations;
     let is_short = |slice: &u32| durations[*slice as usize] < 1 << bits;
     let bin = |slice: &u32| model.span(*slice).0 >> bits;
-    let mut rest = own.as_slice();
+    let mut rest = slices.as_slice();
     for cell in cells {
         let (inside, after) = rest.split_at(cell.count as usize);
         let first = span(model, inside[0]).0;
@@ -62,8 +62,8 @@ fn check(model: &Model, row: (u32, u32), time: (i64, i64), width: u32, cells: &[
 
 /// Compares the pixels that cells cover with those that slices touch.
 fn check_pixels(model: &Model, row: (u32, u32), time: (i64, i64), width: u32, cells: &[Cell]) {
-    let own = model.lanes[row.0 as usize].slices.clone();
-    let mut own = own.filter(|slice| u32::from(model.rows[*slice as usize]) == row.1);
+    let slices = model.lanes[row.0 as usize].slices.clone();
+    let mut slices = slices.filter(|slice| u32::from(model.rows[*slice as usize]) == row.1);
     let length = i128::from(time.1 - time.0);
     let pixel = |at: i64| i128::from(at - time.0) * i128::from(width) / length;
     let is_drawn = |x: i128| {
@@ -71,10 +71,10 @@ fn check_pixels(model: &Model, row: (u32, u32), time: (i64, i64), width: u32, ce
             .iter()
             .any(|cell| pixel(cell.begin) <= x && x <= pixel(cell.begin + cell.length))
     };
-    let visible = own
+    let visible = slices
         .find(|slice| touches(model, *slice, time))
         .into_iter()
-        .chain(own);
+        .chain(slices);
     for slice in visible.filter(|slice| touches(model, *slice, time)) {
         let (begin, end) = span(model, slice);
         for x in pixel(begin).max(0)..=pixel(end).min(i128::from(width) - 1) {
@@ -86,7 +86,9 @@ fn check_pixels(model: &Model, row: (u32, u32), time: (i64, i64), width: u32, ce
 fn rows(model: &Model) -> Vec<(u32, u32)> {
     let lanes = (0_u32..).zip(&model.lanes);
     lanes
-        .flat_map(|(lane, own)| (0..u32::from(own.rows)).map(move |depth| (lane, depth)))
+        .flat_map(|(lane, lane_slices)| {
+            (0..u32::from(lane_slices.rows)).map(move |depth| (lane, depth))
+        })
         .collect()
 }
 

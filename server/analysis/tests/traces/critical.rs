@@ -40,7 +40,7 @@ fn a_trace_without_launches_has_no_path() {
 
 /// Time of a kind in a path.
 fn of(sums: critical::Sums, kind: &str) -> i64 {
-    let at = KINDS.iter().position(|own| *own == kind).unwrap();
+    let at = KINDS.iter().position(|name| *name == kind).unwrap();
     sums[at]
 }
 
@@ -148,10 +148,10 @@ fn picture(model: &Model, from: i64, to: i64) -> Vec<(String, i64, String)> {
     let answer = Paths::new(model).picture(from, to);
     assert!(answer.has_launches && !answer.cut);
     let segments = answer.segments.into_iter();
-    let parts = segments.map(|own| {
-        let slice = own.slice.map(|slice| slice.name);
-        let length = own.end_nanos - own.begin_nanos;
-        (own.kind, length, slice.unwrap_or_default())
+    let parts = segments.map(|segment| {
+        let slice = segment.slice.map(|slice| slice.name);
+        let length = segment.end_nanos - segment.begin_nanos;
+        (segment.kind, length, slice.unwrap_or_default())
     });
     parts.collect()
 }
@@ -160,7 +160,7 @@ fn picture(model: &Model, from: i64, to: i64) -> Vec<(String, i64, String)> {
 fn a_picture_has_the_slices_of_the_path_in_order_of_time() {
     let model = kernel_and_wait();
     let part = |kind: &str, length: i64, slice: &str| (kind.to_owned(), length, slice.to_owned());
-    // From the first slice on: 10.
+    // Since the first slice: 10.
     let expected = [
         part("host", 10, "cudaLaunchKernel"),
         part("launch", 10, "cudaLaunchKernel"),
@@ -170,7 +170,7 @@ fn a_picture_has_the_slices_of_the_path_in_order_of_time() {
     assert_eq!(picture(&model, 0, 85), expected);
     let in_view: Vec<_> = picture(&model, 30, 40)
         .into_iter()
-        .map(|own| own.0)
+        .map(|part| part.0)
         .collect();
     assert_eq!(in_view, ["kernel"]);
     let unseen = Paths::new(&model).picture(0, 100_000_000);
@@ -185,13 +185,22 @@ fn the_picture_of_generated_steps_has_all_of_the_path() {
     let spans = model.steps.list.iter().map(|step| (step.begin, step.end));
     let totals = critical::totals(&model, &spans.collect::<Vec<_>>());
     for (kind, nanos) in &totals {
-        let own = answer.segments.iter().filter(|own| own.kind == *kind);
-        let drawn: i64 = own.map(|own| own.end_nanos - own.begin_nanos).sum();
+        let segments = answer
+            .segments
+            .iter()
+            .filter(|segment| segment.kind == *kind);
+        let drawn: i64 = segments
+            .map(|segment| segment.end_nanos - segment.begin_nanos)
+            .sum();
         assert!(drawn <= *nanos, "{kind}");
         if *nanos > extent / 50 {
             assert!(drawn * 10 >= nanos * 9, "{kind}: {drawn} of {nanos}");
         }
     }
-    let begins: Vec<i64> = answer.segments.iter().map(|own| own.begin_nanos).collect();
+    let begins: Vec<i64> = answer
+        .segments
+        .iter()
+        .map(|segment| segment.begin_nanos)
+        .collect();
     assert!(begins.is_sorted());
 }

@@ -15,10 +15,10 @@ fn side(lengths: &[i64], operators: &[(&str, i64, u64)]) -> Side {
     });
     let mut sorted = lengths.to_vec();
     sorted.sort_unstable();
-    let rows = operators.iter().map(|(name, own, calls)| OperatorRow {
+    let rows = operators.iter().map(|(name, nanos, calls)| OperatorRow {
         name: (*name).to_owned(),
         calls: *calls,
-        self_step_nanos: *own,
+        self_step_nanos: *nanos,
         ..OperatorRow::default()
     });
     Side {
@@ -47,7 +47,7 @@ fn what_costs_a_step_more_comes_first() {
             ("gone", 5_000, 10),
         ],
     );
-    let own = side(
+    let current = side(
         &[1_300_000; 10],
         &[
             ("mm", 900_000, 30),
@@ -55,7 +55,7 @@ fn what_costs_a_step_more_comes_first() {
             ("new", 1_000, 10),
         ],
     );
-    let answer = diff(&own, &base);
+    let answer = diff(&current, &base);
     let names: Vec<&str> = answer
         .operators
         .iter()
@@ -100,11 +100,11 @@ fn few_steps_noise_and_no_steps_are_said() {
 proptest! {
     #[test]
     fn the_interval_contains_the_ratio_and_is_the_same_each_time(
-        own in proptest::collection::vec(1_i64..1_000_000, 5..40),
+        current in proptest::collection::vec(1_i64..1_000_000, 5..40),
         base in proptest::collection::vec(1_i64..1_000_000, 5..40),
     ) {
-        let first = ratio(&own, &base);
-        prop_assert_eq!(first, ratio(&own, &base));
+        let first = ratio(&current, &base);
+        prop_assert_eq!(first, ratio(&current, &base));
         let (ratio, low, high) = first.unwrap();
         prop_assert!(low <= high && low <= ratio * 1.000_001 && ratio <= high * 1.000_001);
     }
@@ -113,8 +113,8 @@ proptest! {
 #[test]
 fn a_profile_does_not_differ_from_itself() {
     let model = fixture("torch-cnn/tb.pt.trace.json.gz");
-    let own = Side::new(&model, StepRange::default());
-    let answer = diff(&own, &own);
+    let side = Side::new(&model, StepRange::default());
+    let answer = diff(&side, &side);
     assert_eq!(answer.median_step_nanos, (2_417_579, 2_417_579));
     assert_eq!(answer.parts_nanos.0, answer.parts_nanos.1);
     assert!(!answer.operators.is_empty());

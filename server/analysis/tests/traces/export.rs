@@ -15,7 +15,7 @@ fn written(model: &Model, time: (i64, i64)) -> Model {
     Model::new(trace)
 }
 
-/// Everything that a slice is, as text.
+/// All properties of a slice, as text.
 fn rows(model: &Model, counts: impl Fn(u32) -> bool) -> Vec<String> {
     let slices = &model.trace.slices;
     let row = |slice: u32| {
@@ -103,7 +103,7 @@ fn whole_traces_survive_the_way_through_chrome_json() {
         let counters = |model: &Model| -> Vec<_> {
             let counters = model.trace.counters.iter();
             counters
-                .map(|own| (own.name.clone(), own.values.clone()))
+                .map(|counter| (counter.name.clone(), counter.values.clone()))
                 .collect()
         };
         assert_eq!(counters(&again), counters(&model), "{path}");
@@ -117,8 +117,8 @@ fn an_area_has_the_slices_that_touch_it() {
     let again = written(&model, time);
     // The part begins with another first slice; its times count from that.
     let durations = |model: &Model, counts: &dyn Fn(u32) -> bool| {
-        let own = model.slices().filter(|slice| counts(*slice));
-        let mut own: Vec<_> = own
+        let slices = model.slices().filter(|slice| counts(*slice));
+        let mut rows: Vec<_> = slices
             .map(|slice| {
                 (
                     model.name(slice).to_owned(),
@@ -126,8 +126,8 @@ fn an_area_has_the_slices_that_touch_it() {
                 )
             })
             .collect();
-        own.sort();
-        own
+        rows.sort();
+        rows
     };
     let expected = durations(&model, &|slice| touches(&model, slice, time));
     assert_eq!(durations(&again, &|_| true), expected);

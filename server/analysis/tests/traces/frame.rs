@@ -51,11 +51,11 @@ fn counters_are_utilization_queues_memory_and_those_of_the_file() {
     let model = fixture("generated/steps4-layers2.pt.trace.json.gz");
     let answer = frame(&model);
     let of = |part: &str| {
-        let own = answer
+        let found = answer
             .counters
             .iter()
             .find(|counter| counter.name.contains(part));
-        own.unwrap_or_else(|| panic!("no {part}"))
+        found.unwrap_or_else(|| panic!("no {part}"))
     };
     let utilization = of("utilization GPU 0");
     assert_eq!(utilization.unit, "share");
@@ -148,7 +148,7 @@ fn lanes_have_the_order_of_the_file_then_the_main_thread_then_the_busiest() {
     let names = ["0", "5", "6", "7"];
     for (lane, thread) in trace.lanes.iter_mut().zip(names) {
         lane.thread = thread.to_owned();
-        // As Kineto writes it: the number of the thread, which is no order.
+        // In the notation of Kineto: the number of the thread, which is not an order.
         lane.thread_sort = thread.parse().unwrap();
     }
     trace.lanes[2].thread_sort = -1;

@@ -17,9 +17,12 @@ const STEPS: &str = "generated/steps4-layers2.pt.trace.json.gz";
 
 #[test]
 fn steps_last_until_what_they_launched_has_ended() {
-    let own = summary(&model(STEPS), StepRange::default(), usize::MAX);
-    assert_eq!(own.steps_from, StepSource::ProfilerStep);
-    assert_eq!((own.events, own.step_count, own.whole_steps), (1_404, 4, 4));
+    let summary = summary(&model(STEPS), StepRange::default(), usize::MAX);
+    assert_eq!(summary.steps_from, StepSource::ProfilerStep);
+    assert_eq!(
+        (summary.events, summary.step_count, summary.whole_steps),
+        (1_404, 4, 4)
+    );
     let truth = [
         (
             0,
@@ -54,7 +57,7 @@ fn steps_last_until_what_they_launched_has_ended() {
             852_842,
         ),
     ];
-    for ((step, (begin, end, parts, hidden)), number) in own.steps.iter().zip(truth).zip(0..) {
+    for ((step, (begin, end, parts, hidden)), number) in summary.steps.iter().zip(truth).zip(0..) {
         let [
             kernel,
             memcpy,
@@ -86,17 +89,21 @@ fn steps_last_until_what_they_launched_has_ended() {
         );
     }
     assert_eq!(
-        own.steps.iter().map(|step| step.busy_nanos).sum::<i64>(),
+        summary
+            .steps
+            .iter()
+            .map(|step| step.busy_nanos)
+            .sum::<i64>(),
         15_340_646
     );
-    assert_eq!(own.median_step_nanos, 4_202_042);
-    assert!(own.outliers.is_empty());
+    assert_eq!(summary.median_step_nanos, 4_202_042);
+    assert!(summary.outliers.is_empty());
 }
 
 #[test]
 fn figures_of_the_device_hold() {
-    let own = summary(&model(STEPS), StepRange::default(), usize::MAX);
-    let device = own.device.unwrap();
+    let summary = summary(&model(STEPS), StepRange::default(), usize::MAX);
+    let device = summary.device.unwrap();
     assert_eq!(device.busy_nanos, 15_340_646);
     assert!((device.utilization - 14_489_446.0 / 16_871_726.0).abs() < 1e-12);
     assert!((device.overlap.unwrap() - 3_410_743.0 / 10_080_000.0).abs() < 1e-12);
@@ -113,7 +120,7 @@ fn figures_of_the_device_hold() {
         median: 712_475,
         max: 3_232_533,
     };
-    assert_eq!(own.launch_delay_nanos, Some(delays));
+    assert_eq!(summary.launch_delay_nanos, Some(delays));
 }
 
 fn has_class(model: &Model, class: SliceClass) -> Vec<u32> {
@@ -126,7 +133,7 @@ fn has_class(model: &Model, class: SliceClass) -> Vec<u32> {
 #[test]
 fn all_kernels_of_a_launched_graph_belong_to_the_call_of_their_correlation() {
     let mut reader = TraceReader::new();
-    // The operator's own number is another one than the correlation, and may be equal to that of another call.
+    // The number of the operator differs from the correlation, and may equal that of another call.
     reader.push(
         br#"[{"ph":"X","cat":"cpu_op","name":"aten::mm","pid":1,"tid":1,"ts":0,"dur":9,"args":{"External id":7}},
         {"ph":"X","cat":"cuda_runtime","name":"cudaGraphLaunch","pid":1,"tid":1,"ts":1,"dur":3,"args":{"correlation":7,"External id":3}},
@@ -164,9 +171,9 @@ fn device_work_belongs_to_its_launch() {
     let operators = Operators::new(&model);
     let table = operators.table(OperatorGroup::Name, StepRange::default());
     // Collectives are launched by the thread of the backward pass itself, all else within operators or annotations.
-    let own: i64 = table.rows.iter().map(|row| row.device_self_nanos).sum();
+    let self_nanos: i64 = table.rows.iter().map(|row| row.device_self_nanos).sum();
     assert_eq!(
-        (own, table.device_nanos),
+        (self_nanos, table.device_nanos),
         (18_751_389 - 10_080_000, 18_751_389)
     );
     let steps = table
@@ -181,7 +188,7 @@ fn device_work_belongs_to_its_launch() {
     assert_eq!((backward.calls, backward.phase), (48, PhaseKind::Backward));
     assert_eq!(backward.device_self_nanos, 4_356_216);
     assert!(backward.tensor_cores);
-    // Steps are one row, although each has a name of its own.
+    // Steps are one row, although each has another name.
     let steps: Vec<_> = steps.map(|row| (row.name.as_str(), row.calls)).collect();
     assert_eq!(steps, [("ProfilerStep", 4)]);
 }
@@ -204,7 +211,7 @@ fn kernels_are_rows_of_their_own() {
             .collect::<Vec<_>>(),
         [(24, 10_080_000)]
     );
-    let own = operator(
+    let detail = operator(
         &model,
         OperatorGroup::Name,
         "aten::mm",
@@ -212,11 +219,11 @@ fn kernels_are_rows_of_their_own() {
         StepRange::default(),
     )
     .unwrap();
-    assert_eq!(own.kernels.len(), 1);
-    assert_eq!(own.sequences.len(), 1);
-    assert_eq!(own.sequences[0].1, 48);
-    assert_eq!(own.by_step.len(), 4);
-    let name = &own.kernels[0].name;
+    assert_eq!(detail.kernels.len(), 1);
+    assert_eq!(detail.sequences.len(), 1);
+    assert_eq!(detail.sequences[0].1, 48);
+    assert_eq!(detail.by_step.len(), 4);
+    let name = &detail.kernels[0].name;
     let kernel = operator(
         &model,
         OperatorGroup::Kernel,
@@ -241,9 +248,9 @@ fn kernels_with_other_arguments_are_rows_by_full_name() {
     let id = trace.texts.find(&gemm).unwrap();
     let names = ["half", "float"].map(|kind| format!("void {gemm}<4, {kind}>(int)"));
     let ids = [0, 1].map(|at: usize| trace.texts.intern(&names[at]));
-    let own = (0..trace.slices.len()).filter(|slice| trace.slices.names[*slice] == id);
-    let own: Vec<usize> = own.collect();
-    for (at, slice) in own.iter().enumerate() {
+    let matching = (0..trace.slices.len()).filter(|slice| trace.slices.names[*slice] == id);
+    let matching: Vec<usize> = matching.collect();
+    for (at, slice) in matching.iter().enumerate() {
         trace.slices.names[*slice] = ids[usize::from(at % 3 == 0)];
     }
     let model = Model::new(trace);
@@ -252,7 +259,7 @@ fn kernels_with_other_arguments_are_rows_by_full_name() {
         let rows = table(by).into_iter().filter(|row| row.name == name);
         rows.map(|row| row.calls).collect()
     };
-    assert_eq!(own.len(), 8);
+    assert_eq!(matching.len(), 8);
     assert_eq!(rows(OperatorGroup::Kernel, &gemm), [8]);
     assert_eq!(rows(OperatorGroup::Variant, &names[0]), [5]);
     assert_eq!(rows(OperatorGroup::Variant, &names[1]), [3]);
@@ -273,11 +280,11 @@ fn a_trace_that_ends_before_its_device_has_a_last_step_that_is_not_whole() {
             trace.slices.links[slice] = NONE;
         }
     }
-    let own = summary(&Model::new(trace), StepRange::default(), usize::MAX);
-    let whole: Vec<bool> = own.steps.iter().map(|step| step.is_whole).collect();
+    let summary = summary(&Model::new(trace), StepRange::default(), usize::MAX);
+    let whole: Vec<bool> = summary.steps.iter().map(|step| step.is_whole).collect();
     assert_eq!(whole, [true, true, true, false]);
-    assert_eq!((own.step_count, own.whole_steps), (4, 3));
-    assert_eq!(own.median_step_nanos, 4_193_095);
+    assert_eq!((summary.step_count, summary.whole_steps), (4, 3));
+    assert_eq!(summary.median_step_nanos, 4_193_095);
 }
 
 /// A copy or an addition of two million numbers that takes a millisecond of an A100.

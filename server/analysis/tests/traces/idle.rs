@@ -14,7 +14,7 @@ fn idle_time_of_generated_steps_by_cause() {
     let gaps = idle::gaps(&model);
     let mut totals: Vec<_> = idle::totals(&model, &gaps)
         .into_iter()
-        .map(|own| (own.stream, own.cause, own.count, own.nanos))
+        .map(|total| (total.stream, total.cause, total.count, total.nanos))
         .collect();
     totals.sort();
     let row = |stream: &str, cause: &str, count, nanos| {
@@ -28,8 +28,11 @@ fn idle_time_of_generated_steps_by_cause() {
     assert_eq!(totals, expected);
     for total in idle::totals(&model, &gaps) {
         let longest = total.longest_begin_nanos + model.origin();
-        let own = gaps.iter().filter(|gap| gap.cause.as_str() == total.cause);
-        let longest = own.clone().find(|gap| gap.begin == longest).expect("a gap");
+        let same_cause = gaps.iter().filter(|gap| gap.cause.as_str() == total.cause);
+        let longest = same_cause
+            .clone()
+            .find(|gap| gap.begin == longest)
+            .expect("a gap");
         assert_eq!(longest.end - longest.begin, total.longest_nanos);
         assert!(total.longest_nanos * i64::try_from(total.count).unwrap() >= total.nanos);
     }
@@ -90,10 +93,10 @@ fn the_host_is_told_by_the_innermost_slice() {
     let gaps = idle::gaps(&model);
     assert_eq!(gaps.len(), 1);
     let meanwhile = idle::host_meanwhile(&model, &gaps);
-    let own = |kind: &str| meanwhile.get(kind).copied().unwrap_or_default();
-    assert_eq!((own("data"), own("waiting")), (20, 10));
-    assert_eq!((own("python"), own("operators")), (10 + 10 + 10, 40));
-    assert_eq!(own("nothing"), 0);
+    let nanos = |kind: &str| meanwhile.get(kind).copied().unwrap_or_default();
+    assert_eq!((nanos("data"), nanos("waiting")), (20, 10));
+    assert_eq!((nanos("python"), nanos("operators")), (10 + 10 + 10, 40));
+    assert_eq!(nanos("nothing"), 0);
 }
 
 /// Gaps by their definition, each against all device work.
@@ -144,7 +147,7 @@ proptest! {
         prop_assert_eq!(&gaps, &slow(&model));
         let sum = |gaps: &mut dyn Iterator<Item = &Gap>| gaps.map(|gap| gap.end - gap.begin).sum::<i64>();
         let totals = idle::totals(&model, &gaps);
-        prop_assert_eq!(totals.iter().map(|own| own.nanos).sum::<i64>(), sum(&mut gaps.iter()));
+        prop_assert_eq!(totals.iter().map(|total| total.nanos).sum::<i64>(), sum(&mut gaps.iter()));
         let meanwhile = idle::host_meanwhile(&model, &gaps);
         let host = sum(&mut gaps.iter().filter(|gap| gap.cause == Cause::Host));
         prop_assert_eq!(meanwhile.values().sum::<i64>(), host);

@@ -22,56 +22,71 @@ fn only(totals: Vec<MemoryTotal>) -> MemoryTotal {
 #[test]
 fn totals_of_real_files() {
     let cnn = model("torch-cnn/plain.pt.trace.json.gz");
-    let own = only(memory::totals(&cnn));
-    assert_eq!(own.device, "0:-1");
-    assert_eq!((own.events, own.allocations, own.frees), (528, 268, 260));
-    assert_eq!((own.pairs, own.freed_unseen, own.never_freed), (260, 0, 8));
-    assert_eq!(own.peak_len_bytes, 314_672);
-    assert_eq!(cnn.origin() + own.peak_at_nanos, 4_356_230_546_445_982);
-    assert!(own.since_recording);
+    let total = only(memory::totals(&cnn));
+    assert_eq!(total.device, "0:-1");
+    assert_eq!(
+        (total.events, total.allocations, total.frees),
+        (528, 268, 260)
+    );
+    assert_eq!(
+        (total.pairs, total.freed_unseen, total.never_freed),
+        (260, 0, 8)
+    );
+    assert_eq!(total.peak_len_bytes, 314_672);
+    assert_eq!(cnn.origin() + total.peak_at_nanos, 4_356_230_546_445_982);
+    assert!(total.since_recording);
 
-    let own = only(memory::totals(&model("torch-cnn/stack.pt.trace.json.gz")));
-    assert_eq!((own.pairs, own.freed_unseen, own.never_freed), (126, 8, 8));
+    let total = only(memory::totals(&model("torch-cnn/stack.pt.trace.json.gz")));
+    assert_eq!(
+        (total.pairs, total.freed_unseen, total.never_freed),
+        (126, 8, 8)
+    );
 
-    let own = only(memory::totals(&model(
+    let total = only(memory::totals(&model(
         "torch-transformer/plain.pt.trace.json.gz",
     )));
-    assert_eq!((own.events, own.allocations, own.frees), (1_829, 928, 901));
-    assert_eq!(own.peak_len_bytes, 372_936);
-
-    let own = only(memory::totals(&generated()));
     assert_eq!(
-        (own.device.as_str(), own.peak_len_bytes),
+        (total.events, total.allocations, total.frees),
+        (1_829, 928, 901)
+    );
+    assert_eq!(total.peak_len_bytes, 372_936);
+
+    let total = only(memory::totals(&generated()));
+    assert_eq!(
+        (total.device.as_str(), total.peak_len_bytes),
         ("1:0", 2_248_146_944)
     );
-    assert_eq!((own.pairs, own.freed_unseen, own.never_freed), (48, 0, 0));
-    assert_eq!(own.device_len_bytes, 85_097_971_712);
-    assert!(!own.since_recording);
+    assert_eq!(
+        (total.pairs, total.freed_unseen, total.never_freed),
+        (48, 0, 0)
+    );
+    assert_eq!(total.device_len_bytes, 85_097_971_712);
+    assert!(!total.since_recording);
 }
 
 #[test]
 fn the_peak_of_a_real_file_is_one_number_everywhere() {
     for (folder, peak) in [("torch-cnn", 400_912), ("torch-transformer", 601_260)] {
-        let mut own = model(&format!("{folder}/stack.pt.trace.json.gz"));
+        let mut model = model(&format!("{folder}/stack.pt.trace.json.gz"));
         let file = unpacked(&format!("{folder}/memory_timeline.json.gz"));
         let timeline = MemoryTimeline::read(&file);
         let recorded = timeline.bytes.iter().map(total).max();
         assert_eq!(recorded, Some(peak), "{folder}");
-        own.add_memory_timeline(&timeline);
-        let answer = memory::memory(&own, &MemoryAsk::default());
+        model.add_memory_timeline(&timeline);
+        let answer = memory::memory(&model, &MemoryAsk::default());
         let total = only(answer.devices);
         assert_eq!((total.peak_len_bytes, total.since_recording), (peak, false));
-        assert_eq!(only(memory::totals(&own)), total);
+        assert_eq!(only(memory::totals(&model)), total);
         assert_eq!(answer.allocated.iter().max(), Some(&peak));
         for (at, allocated) in answer.allocated.iter().enumerate() {
-            let stack: u64 = answer.series.iter().map(|own| own.bytes[at]).sum();
+            let stack: u64 = answer.series.iter().map(|series| series.bytes[at]).sum();
             assert_eq!(stack, *allocated, "{folder} {at}");
         }
-        let held: u64 = answer.holders.iter().map(|own| own.bytes).sum();
+        let held: u64 = answer.holders.iter().map(|holder| holder.bytes).sum();
         assert_eq!((held, answer.at_len_bytes), (peak, peak), "{folder}");
         let ranked = ranks(&[RankModel {
             rank: 0,
-            model: &own,
+            model: &model,
         }]);
         assert_eq!(ranked.ranks[0].peak_len_bytes, peak);
     }
@@ -102,17 +117,23 @@ fn bytes_without_totals_are_summed_and_not_paired() {
         (&[100, -300, 40], 300, 40),
     ] {
         let model = without_totals(bytes);
-        let own = only(memory::totals(&model));
-        assert_eq!((own.peak_len_bytes, own.peak_reserved_bytes), (peak, 0));
-        assert_eq!((own.pairs, own.freed_unseen, own.never_freed), (0, 0, 0));
-        assert!(own.since_recording && own.without_addresses);
-        assert_eq!((own.device_len_bytes, own.share()), (34_000_000_000, None));
+        let total = only(memory::totals(&model));
+        assert_eq!((total.peak_len_bytes, total.peak_reserved_bytes), (peak, 0));
+        assert_eq!(
+            (total.pairs, total.freed_unseen, total.never_freed),
+            (0, 0, 0)
+        );
+        assert!(total.since_recording && total.without_addresses);
+        assert_eq!(
+            (total.device_len_bytes, total.share()),
+            (34_000_000_000, None)
+        );
         let answer = memory::memory(&model, &MemoryAsk::default());
         assert_eq!(answer.at_len_bytes, peak);
         assert_eq!(answer.allocated.last(), Some(&last));
-        let held: u64 = answer.holders.iter().map(|own| own.bytes).sum();
+        let held: u64 = answer.holders.iter().map(|holder| holder.bytes).sum();
         assert_eq!(held, peak);
-        assert!(answer.holders.iter().all(|own| own.count == 0));
+        assert!(answer.holders.iter().all(|holder| holder.count == 0));
         let whole = summary(&model, StepRange::default(), 400);
         let judged = advice::judge(&Facts::new(&model, &whole, None), &Limits::default());
         let lack = (Rule::MemoryNearLimit, Lack::NoTotals);
@@ -126,7 +147,7 @@ fn activations_of_generated_steps_hold_the_peak() {
     let answer = memory::memory(&model, &MemoryAsk::default());
     assert_eq!(answer.at_len_bytes, 2_248_146_944);
     assert_eq!(answer.allocated.iter().max(), Some(&2_248_146_944));
-    let held: u64 = answer.holders.iter().map(|own| own.bytes).sum();
+    let held: u64 = answer.holders.iter().map(|holder| holder.bytes).sum();
     assert_eq!(held, answer.at_len_bytes);
     assert_eq!(answer.holders[0].category, MemoryCategory::Kept);
     assert_eq!(answer.holders[0].bytes, 2 << 30);
@@ -134,9 +155,9 @@ fn activations_of_generated_steps_hold_the_peak() {
     assert!(
         activations
             .iter()
-            .all(|own| own.category == MemoryCategory::Activations)
+            .all(|holder| holder.category == MemoryCategory::Activations)
     );
-    let names: Vec<&str> = activations.iter().map(|own| &*own.operator).collect();
+    let names: Vec<&str> = activations.iter().map(|holder| &*holder.operator).collect();
     assert!(
         names.contains(&"aten::addmm") && names.contains(&"aten::gelu"),
         "{names:?}"
@@ -144,7 +165,7 @@ fn activations_of_generated_steps_hold_the_peak() {
     assert!(
         activations
             .iter()
-            .all(|own| own.scope.starts_with("DecoderLayer_"))
+            .all(|holder| holder.scope.starts_with("DecoderLayer_"))
     );
     assert_eq!(
         answer.least_by_step,
@@ -165,18 +186,20 @@ fn a_moment_holds_what_was_not_released_before_it() {
             ..MemoryAsk::default()
         };
         let answer = memory::memory(&model, &ask);
-        let held: u64 = answer.holders.iter().map(|own| own.bytes).sum();
+        let held: u64 = answer.holders.iter().map(|holder| holder.bytes).sum();
         assert_eq!((held, answer.at_nanos), (answer.at_len_bytes, at));
-        // Each allocation by itself: as many, and as many bytes.
+        // Each allocation alone: the same number, and the same bytes.
         let single = MemoryAsk {
             single: true,
             ..ask
         };
         let single = memory::memory(&model, &single);
-        assert!(!single.cut && single.holders.iter().all(|own| own.count <= 1));
+        assert!(!single.cut && single.holders.iter().all(|holder| holder.count <= 1));
         let sums = |answer: &MemoryAnswer| -> (u64, u64) {
-            let own = answer.holders.iter();
-            own.fold((0, 0), |sum, own| (sum.0 + own.count, sum.1 + own.bytes))
+            let holders = answer.holders.iter();
+            holders.fold((0, 0), |sum, holder| {
+                (sum.0 + holder.count, sum.1 + holder.bytes)
+            })
         };
         assert_eq!(sums(&single), sums(&answer));
     }
@@ -188,7 +211,7 @@ fn a_moment_holds_what_was_not_released_before_it() {
     assert_eq!((answer.times_nanos.len(), answer.devices.len()), (0, 1));
 }
 
-/// An event that says what is allocated after it.
+/// An event with the bytes that are allocated after it.
 fn event(time: i64, bytes: i64, address: u64, allocated: i64) -> MemoryEvent {
     MemoryEvent {
         time,
@@ -248,8 +271,11 @@ fn purposes_follow_from_lives() {
     };
     let answer = memory::memory(&model, &ask);
     let most = |category: MemoryCategory| {
-        let own = answer.series.iter().find(|own| own.category == category);
-        own.and_then(|own| own.bytes.iter().max().copied())
+        let series = answer
+            .series
+            .iter()
+            .find(|series| series.category == category);
+        series.and_then(|series| series.bytes.iter().max().copied())
     };
     assert_eq!(most(MemoryCategory::Activations), Some(2));
     assert_eq!(most(MemoryCategory::Workspace), Some(4));
@@ -317,7 +343,7 @@ proptest! {
         prop_assert_eq!(answer.allocated.iter().max().copied(), peak);
         if count < MAX_MEMORY_POINTS {
             for (index, allocated) in answer.allocated.iter().enumerate() {
-                let sum: u64 = answer.series.iter().map(|own| own.bytes[index]).sum();
+                let sum: u64 = answer.series.iter().map(|series| series.bytes[index]).sum();
                 prop_assert_eq!(sum, *allocated);
             }
         }

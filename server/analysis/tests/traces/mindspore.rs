@@ -202,9 +202,9 @@ fn scopes_are_those_of_the_graph() {
     let scopes = Operators::new(&model).table(OperatorGroup::Scope, StepRange::default());
     let names: Vec<&str> = scopes.rows.iter().map(|row| row.name.as_str()).collect();
     assert!(names.contains(&"Default/optimizer-Momentum"), "{names:?}");
-    let own = summary(&model, StepRange::default(), usize::MAX);
-    assert_eq!(own.step_count, 12);
-    let products: Vec<&String> = own.flops.keys().collect();
+    let summary = summary(&model, StepRange::default(), usize::MAX);
+    assert_eq!(summary.step_count, 12);
+    let products: Vec<&String> = summary.flops.keys().collect();
     assert!(
         products
             .iter()
@@ -229,7 +229,7 @@ fn iterations_of_the_step_trace_of_msprof_are_steps() {
         .collect();
     assert_eq!(steps, [(1, 10_000, 15_000), (2, 20_000, 24_000)]);
     assert_eq!(model.steps.source, StepSource::Table);
-    let own = summary(&model, StepRange::default(), 400);
-    assert_eq!(own.steps[0].busy_nanos, 2_000);
-    assert_eq!(own.operators, []);
+    let summary = summary(&model, StepRange::default(), 400);
+    assert_eq!(summary.steps[0].busy_nanos, 2_000);
+    assert_eq!(summary.operators, []);
 }

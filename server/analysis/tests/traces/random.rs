@@ -66,9 +66,9 @@ fn trace(rows: &[Row]) -> Trace {
         .collect();
     for ((lane, category, name, begin, duration, link), place) in rows.iter().zip(0_u64..) {
         let name = trace.texts.intern(NAMES[*name]);
-        let own = &mut trace.categories[usize::from(*category)];
-        own.count += 1;
-        own.nanos = own.nanos.saturating_add(*duration);
+        let total = &mut trace.categories[usize::from(*category)];
+        total.count += 1;
+        total.nanos = total.nanos.saturating_add(*duration);
         trace.slices.push(&Slice {
             begin: *begin,
             duration: *duration,
@@ -117,8 +117,8 @@ proptest! {
     fn rows_and_parents_are_those_of_the_definition(rows in rows()) {
         let model = Model::new(trace(&rows));
         let mut unnested = 0;
-        for (lane, own) in model.lanes.iter().enumerate() {
-            let slices: Vec<u32> = own.slices.clone().collect();
+        for (lane, lane_slices) in model.lanes.iter().enumerate() {
+            let slices: Vec<u32> = lane_slices.slices.clone().collect();
             let spans: Vec<(i64, i64, u64)> = slices
                 .iter()
                 .map(|slice| {
@@ -132,13 +132,13 @@ proptest! {
             let nested = nested(&spans);
             for (slice, (row, parent, crosses)) in slices.iter().zip(&nested) {
                 prop_assert_eq!(model.rows[*slice as usize], *row);
-                let own = model.parents[*slice as usize];
-                let own = (own != NONE).then(|| model.trace.slices.places[own as usize]);
-                prop_assert_eq!(own, *parent);
+                let holder = model.parents[*slice as usize];
+                let place = (holder != NONE).then(|| model.trace.slices.places[holder as usize]);
+                prop_assert_eq!(place, *parent);
                 unnested += u64::from(*crosses);
             }
             let depth = nested.iter().map(|(row, _, _)| row + 1).max().unwrap_or(0);
-            prop_assert_eq!(own.rows, depth);
+            prop_assert_eq!(lane_slices.rows, depth);
         }
         prop_assert_eq!(model.unnested, unnested);
     }
@@ -208,8 +208,8 @@ proptest! {
                 .map(|other| model.span(calls.slices[other]))
                 .collect();
             prop_assert_eq!(calls.children[call] as usize, children.len());
-            let own = (begin..end).filter(|moment| !children.iter().any(|(a, b)| a <= moment && moment < b));
-            prop_assert_eq!(calls.own[call], i64::try_from(own.count()).unwrap());
+            let moments = (begin..end).filter(|moment| !children.iter().any(|(a, b)| a <= moment && moment < b));
+            prop_assert_eq!(calls.self_nanos[call], i64::try_from(moments.count()).unwrap());
         }
     }
 
@@ -224,10 +224,10 @@ proptest! {
                 prop_assert_eq!(links[call as usize], links[slice as usize]);
             }
         }
-        let own = summary(&model, StepRange::default(), max);
-        prop_assert!(own.steps.len() <= max.max(1));
-        prop_assert!(own.extent_nanos <= END);
-        let steps = own.steps.iter();
+        let summary = summary(&model, StepRange::default(), max);
+        prop_assert!(summary.steps.len() <= max.max(1));
+        prop_assert!(summary.extent_nanos <= END);
+        let steps = summary.steps.iter();
         prop_assert!(steps.clone().all(|step| sum(&step.parts_nanos) == step.end_nanos - step.begin_nanos));
         for step in steps {
             let phases: i64 = step.phases.iter().map(|phase| phase.end_nanos - phase.begin_nanos).sum();
@@ -239,7 +239,7 @@ proptest! {
 
 #[test]
 fn slices_that_all_cross_take_bounded_time() {
-    // Each begins within all before it and ends after them: the deepest row that there is, and no quadratic work.
+    // Each begins within all before it and ends after them: the deepest possible row, and no quadratic work.
     let count = 8_000;
     let rows: Vec<Row> = (0..count)
         .map(|index| (0, 0, 0, i64::from(index), 1_000_000, 0))
@@ -259,14 +259,14 @@ fn times_at_the_ends_of_their_range_are_summed() {
             rows.push((class % 3, class, name, -1, u64::MAX, 2));
         }
     }
-    let own = summary(&Model::new(trace(&rows)), StepRange::default(), 10);
-    assert_eq!(own.extent_nanos, i64::MAX);
-    assert!(own.steps.iter().all(|step| step.parts_nanos.other == 0));
+    let summary = summary(&Model::new(trace(&rows)), StepRange::default(), 10);
+    assert_eq!(summary.extent_nanos, i64::MAX);
+    assert!(summary.steps.iter().all(|step| step.parts_nanos.other == 0));
 }
 
 #[test]
 fn empty_traces_are_models_too() {
-    let own = summary(&Model::new(Trace::default()), StepRange::default(), 10);
-    assert_eq!((own.extent_nanos, own.step_count), (0, 0));
-    assert!(own.operators.is_empty());
+    let summary = summary(&Model::new(Trace::default()), StepRange::default(), 10);
+    assert_eq!((summary.extent_nanos, summary.step_count), (0, 0));
+    assert!(summary.operators.is_empty());
 }

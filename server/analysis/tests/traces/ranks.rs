@@ -1,4 +1,4 @@
-//! Ranks of a generated training with a slow rank: who is slow, who waits, and clocks that differ.
+//! Ranks of a generated training with a slow rank: lateness, waiting, and clocks that differ.
 
 use trainscope_analysis::trace::Model;
 use trainscope_analysis::trace::ranks::{RankModel, ranks};
@@ -8,7 +8,7 @@ use trainscope_format::formats::trace_json::TraceReader;
 
 use crate::traces::support::{generated, model};
 
-/// Four ranks of 40 steps; rank 2 computes 23 % slower from step 15 on.
+/// Four ranks of 40 steps; rank 2 computes 23 % slower since step 15.
 pub(crate) fn four() -> Vec<Model> {
     let file = |rank: u32| {
         model(&format!(
@@ -31,14 +31,14 @@ fn the_slow_rank_is_named_with_its_first_step() {
     let models = four();
     let answer = compare(&models);
     assert_eq!(answer.steps, (0..40).collect::<Vec<i64>>());
-    let compute: Vec<i64> = answer.ranks.iter().map(|own| own.compute_nanos).collect();
+    let compute: Vec<i64> = answer.ranks.iter().map(|rank| rank.compute_nanos).collect();
     assert_eq!(compute, [78_273_784, 78_358_779, 89_549_746, 78_351_498]);
-    let waits: Vec<i64> = answer.ranks.iter().map(|own| own.wait_nanos).collect();
+    let waits: Vec<i64> = answer.ranks.iter().map(|rank| rank.wait_nanos).collect();
     assert_eq!(waits, [5_083_702, 5_675_905, 452_852, 4_811_499]);
     let by_step: Vec<i64> = answer
         .wait_nanos
         .iter()
-        .map(|own| own.iter().sum())
+        .map(|row| row.iter().sum())
         .collect();
     assert_eq!(by_step, waits);
     // The others are slow for a step or two, by chance.
@@ -58,7 +58,7 @@ fn the_slow_rank_is_named_with_its_first_step() {
     // The kernels of the rank take 23 % longer, a step 4 %.
     assert!((1.03..1.06).contains(&straggler.slowness), "{straggler:?}");
     assert_eq!(straggler.cause, Some(LateCause::Compute));
-    // The parts are those of the steps that the sentence is about.
+    // The parts are those of the steps in the sentence.
     assert_eq!(answer.parts_steps, Some((15, 39)));
     let slow = &answer.ranks[2];
     let lost = trainscope_format::digits::nanos(straggler.gain_nanos.unsigned_abs());
@@ -68,16 +68,16 @@ fn the_slow_rank_is_named_with_its_first_step() {
         sentence.ends_with("step for rank 2, whose compute takes longer."),
         "{sentence}"
     );
-    let others = answer.ranks.iter().filter(|own| own.rank != 2);
+    let others = answer.ranks.iter().filter(|rank| rank.rank != 2);
     assert!(
         others
             .clone()
-            .all(|own| own.parts_wait_nanos > slow.parts_wait_nanos)
+            .all(|rank| rank.parts_wait_nanos > slow.parts_wait_nanos)
     );
     let late: i64 = answer.late_nanos.iter().flatten().sum();
     assert_eq!(late, waits.iter().sum::<i64>());
     assert_eq!(answer.lost_nanos, late / 40);
-    assert!(answer.ranks.iter().all(|own| own.offset_nanos == 0));
+    assert!(answer.ranks.iter().all(|rank| rank.offset_nanos == 0));
     for (rank, model) in answer.ranks.iter().zip(&models) {
         let sum = rank.parts_nanos.total();
         let steps = &model.steps.list[15..];
@@ -90,11 +90,14 @@ fn the_slow_rank_is_named_with_its_first_step() {
 fn collectives_end_420_microseconds_after_the_last_arrival() {
     let answer = compare(&four());
     assert_eq!(answer.collectives.len(), 1);
-    let own = &answer.collectives[0];
-    assert_eq!(own.name, "ncclDevKernel_AllReduce_Sum_f16_RING_LL");
-    assert_eq!((own.count, own.transfer_nanos), (240, 420_000));
-    assert!(own.spread_nanos > 0 && own.nanos > 420_000);
-    assert!((0.0..=1.0).contains(&own.hidden));
+    let collective = &answer.collectives[0];
+    assert_eq!(collective.name, "ncclDevKernel_AllReduce_Sum_f16_RING_LL");
+    assert_eq!(
+        (collective.count, collective.transfer_nanos),
+        (240, 420_000)
+    );
+    assert!(collective.spread_nanos > 0 && collective.nanos > 420_000);
+    assert!((0.0..=1.0).contains(&collective.hidden));
 }
 
 const AHEAD_NANOS: i64 = 5_000_000;
@@ -115,6 +118,26 @@ fn a_clock_that_is_ahead_changes_only_the_offset() {
 }
 
 #[test]
+fn without_common_collectives_the_clocks_are_taken_as_equal() {
+    let mut models = four();
+    for (rank, model) in (0..).zip(&mut models) {
+        let mut trace = model.trace.clone();
+        // Each recording began a second after the one before, and every rank has another communicator.
+        trace.head.unix_offset_nanos = Some(1_700_000_000_000_000_000 + rank * 1_000_000_000);
+        for slice in 0..model.trace.slices.len() {
+            let name = model.name(u32::try_from(slice).unwrap());
+            if name.starts_with("nccl") {
+                trace.slices.names[slice] = trace.texts.intern(&format!("{name}_{rank}"));
+            }
+        }
+        *model = Model::new(trace);
+    }
+    let answer = compare(&models);
+    assert!(answer.collectives.iter().all(|one| one.transfer_nanos == 0));
+    assert!(answer.ranks.iter().all(|rank| rank.offset_nanos == 0));
+}
+
+#[test]
 fn one_rank_is_nothing_to_compare() {
     let answer = compare(&[generated()]);
     assert_eq!((answer.ranks.len(), answer.stragglers.len()), (1, 0));
@@ -130,13 +153,17 @@ fn the_slow_rank_and_a_usual_one_are_on_one_clock() {
     assert_eq!((pair.step, pair.tracks[1].rank), (15, 2));
     let [usual, slow] = [&pair.tracks[0], &pair.tracks[1]];
     let computed = |track: &RankTrack| -> i64 {
-        let own = track.compute.iter();
-        own.map(|own| own.end_nanos - own.begin_nanos).sum()
+        let stretches = track.compute.iter();
+        stretches
+            .map(|stretch| stretch.end_nanos - stretch.begin_nanos)
+            .sum()
     };
     assert!(computed(slow) > computed(usual), "{pair:#?}");
     let waited = |track: &RankTrack| -> i64 {
-        let own = track.collectives.iter();
-        own.map(|own| own.arrived_nanos - own.begin_nanos).sum()
+        let meetings = track.collectives.iter();
+        meetings
+            .map(|meeting| meeting.arrived_nanos - meeting.begin_nanos)
+            .sum()
     };
     assert!(waited(usual) > 4 * waited(slow), "{pair:?}");
     for track in &pair.tracks {
@@ -146,17 +173,18 @@ fn the_slow_rank_and_a_usual_one_are_on_one_clock() {
                 .windows(2)
                 .all(|two| two[0].end_nanos <= two[1].begin_nanos)
         );
-        assert!(track.collectives.iter().all(|own| {
-            (0..=own.arrived_nanos).contains(&own.begin_nanos) && own.arrived_nanos <= own.end_nanos
+        assert!(track.collectives.iter().all(|meeting| {
+            (0..=meeting.arrived_nanos).contains(&meeting.begin_nanos)
+                && meeting.arrived_nanos <= meeting.end_nanos
         }));
     }
     // All arrive at the same moment.
     let arrived = |track: &RankTrack| -> Vec<i64> {
-        let own = track.collectives.iter();
-        own.map(|own| own.arrived_nanos).collect()
+        let meetings = track.collectives.iter();
+        meetings.map(|meeting| meeting.arrived_nanos).collect()
     };
-    for (own, other) in arrived(usual).into_iter().zip(arrived(slow)) {
-        assert!((own - other).abs() <= 1_000, "{pair:?}");
+    for (first, other) in arrived(usual).into_iter().zip(arrived(slow)) {
+        assert!((first - other).abs() <= 1_000, "{pair:?}");
     }
     // Nor does a clock that is ahead move them.
     for begin in &mut models[2].trace.slices.begins {
@@ -404,7 +432,7 @@ fn collectives_have_rows_by_size_with_the_bandwidth_of_their_links() {
     ] {
         for has_lines in [true, false] {
             let arrivals = [[100, 2_000], [2_000, 500]];
-            let models = arrivals.map(|own| rank_with_messages(size, own, has_lines));
+            let models = arrivals.map(|times| rank_with_messages(size, times, has_lines));
             let rows = compare(&models).collectives;
             if size == Size::Nowhere {
                 let [row] = &rows[..] else { panic!("{rows:?}") };

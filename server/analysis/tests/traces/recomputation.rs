@@ -1,4 +1,4 @@
-//! Recomputation of real checkpointed trainings, and none where there is none.
+//! Recomputation of real checkpointed trainings, and no recomputation in others.
 
 use std::collections::BTreeMap;
 

@@ -6,7 +6,7 @@ use trainscope_format::trace::{
     Category, Lane, LaneKind, NONE, Slice, SliceClass, Trace, TraceFormat,
 };
 
-/// The trace of text.
+/// Reads a trace from its text.
 pub(crate) fn read(text: &[u8]) -> Trace {
     let mut reader = TraceReader::new();
     reader.push(text);
@@ -44,14 +44,14 @@ pub(crate) fn of_lanes(lanes: &[Slices<'_>]) -> Model {
             ..Category::default()
         })
         .to_vec();
-    for (number, (kind, own)) in (0_u16..).zip(lanes) {
+    for (number, (kind, slices)) in (0_u16..).zip(lanes) {
         trace.lanes.push(Lane {
             process: "0".to_owned(),
             thread: number.to_string(),
             kind: *kind,
             ..Lane::default()
         });
-        for (begin, duration, name) in *own {
+        for (begin, duration, name) in *slices {
             let category = u16::from(*kind == LaneKind::Device);
             trace.categories[usize::from(category)].count += 1;
             let name = trace.texts.intern(name);

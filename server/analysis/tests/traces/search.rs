@@ -60,10 +60,10 @@ proptest! {
         let from = usize::try_from(answer.nearest_from).unwrap();
         let slice_of = |entry: &SliceEntry| model.numbered(entry.index).unwrap();
         let nearest: Vec<u32> = answer.nearest.iter().map(slice_of).collect();
-        let expected: Vec<u32> = all[from..].iter().take(nearest.len()).map(|own| own.1).collect();
+        let expected: Vec<u32> = all[from..].iter().take(nearest.len()).map(|entry| entry.1).collect();
         prop_assert_eq!(&nearest, &expected);
         prop_assert_eq!(nearest.len(), all.len().min(MAX_NEAREST));
-        let before = all.iter().filter(|own| own.0 < at).count();
+        let before = all.iter().filter(|entry| entry.0 < at).count();
         prop_assert!(from <= before && before <= from + nearest.len());
         for entry in &answer.nearest {
             prop_assert_eq!(entry.begin_nanos, span(&model, slice_of(entry)).0);
@@ -133,7 +133,10 @@ fn arguments_that_were_read_are_joined_to_the_other_terms() {
     let answer = search_with(&model, &query, &arguments).unwrap();
     let long = |slice: &u32| model.trace.slices.durations[*slice as usize] >= 64;
     let mut expected: Vec<u32> = [50, 51, 120].into_iter().filter(long).collect();
-    let slices = answer.nearest.iter().map(|own| model.numbered(own.index));
+    let slices = answer
+        .nearest
+        .iter()
+        .map(|entry| model.numbered(entry.index));
     let mut found: Vec<u32> = slices.map(Option::unwrap).collect();
     expected.sort_unstable();
     found.sort_unstable();

@@ -21,12 +21,12 @@ fn model(name: &str) -> Model {
 }
 
 fn held(answer: &MemoryAnswer, line: &str) -> (MemoryCategory, u64, u64) {
-    let own = answer
+    let holder = answer
         .holders
         .iter()
-        .find(|own| own.operator == line)
+        .find(|holder| holder.operator == line)
         .unwrap();
-    (own.category, own.bytes, own.count)
+    (holder.category, holder.bytes, holder.count)
 }
 
 #[test]
@@ -80,7 +80,7 @@ fn holders_are_the_lines_of_the_program() {
     let path = &whole
         .holders
         .iter()
-        .find(|own| own.operator.contains("mlp"))
+        .find(|holder| holder.operator.contains("mlp"))
         .unwrap()
         .scope;
     assert_eq!(
@@ -125,8 +125,8 @@ fn what_was_there_before_a_history_has_its_lines() {
 #[test]
 fn a_failed_allocation_is_an_error_and_nothing_else_is_judged() {
     let model = model("protocol-4.pickle");
-    let mut own = summary(&model, StepRange::default(), 100);
-    let judged = advice::judge(&Facts::new(&model, &own, None), &Limits::default());
+    let mut summary = summary(&model, StepRange::default(), 100);
+    let judged = advice::judge(&Facts::new(&model, &summary, None), &Limits::default());
     let failed = &judged.advice[0];
     assert_eq!(
         (&*failed.id, failed.severity),
@@ -147,9 +147,9 @@ fn a_failed_allocation_is_an_error_and_nothing_else_is_judged() {
     );
     assert_eq!(judged.advice.len(), 1);
     assert_eq!(judged.passed, [Rule::ProfileDamaged]);
-    advice::apply(&model, &mut own, None);
+    advice::apply(&model, &mut summary, None);
     assert_eq!(
-        own.sentence.en,
+        summary.sentence.en,
         "Only memory was recorded, for 48.5 ms: it peaks at 897 MB, and an allocation failed."
     );
 }

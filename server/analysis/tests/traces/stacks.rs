@@ -25,8 +25,8 @@ fn rows(frames: &[FlameFrame]) -> Vec<(u32, &str, i64, i64, u64)> {
     frames
         .iter()
         .map(|frame| {
-            let (depth, total, own, count) = row(frame);
-            (depth, frame.name.as_str(), total, own, count)
+            let (depth, total, self_nanos, count) = row(frame);
+            (depth, frame.name.as_str(), total, self_nanos, count)
         })
         .collect()
 }
@@ -110,11 +110,11 @@ proptest! {
         let levels = Levels::new(&model);
         let time = (1_000, 9_000);
         let names = area(&model, &levels, time, None).names;
-        let mut own: BTreeMap<String, i64> = BTreeMap::new();
+        let mut by_name: BTreeMap<String, i64> = BTreeMap::new();
         for row in names {
-            *own.entry(row.name).or_default() += row.self_nanos;
+            *by_name.entry(row.name).or_default() += row.self_nanos;
         }
-        own.retain(|_, nanos| *nanos > 0);
+        by_name.retain(|_, nanos| *nanos > 0);
         let chart = flame(&model, &levels, time, None, up);
         let mut frames: BTreeMap<String, i64> = BTreeMap::new();
         for frame in chart.frames {
@@ -126,7 +126,7 @@ proptest! {
             *frames.entry(frame.name).or_default() += nanos;
         }
         frames.retain(|_, nanos| *nanos > 0);
-        prop_assert_eq!(frames, own);
+        prop_assert_eq!(frames, by_name);
     }
 }
 
@@ -139,8 +139,8 @@ fn folded_stacks_of_a_real_file_have_all_of_its_self_time() {
     Stacks::new(&model, &levels, (0, extent), None)
         .fold(&mut folded)
         .unwrap();
-    let own = folded.lines().map(|line| line.rsplit_once(' ').unwrap().1);
-    let own: i64 = own.map(|nanos| nanos.parse::<i64>().unwrap()).sum();
+    let durations = folded.lines().map(|line| line.rsplit_once(' ').unwrap().1);
+    let folded_nanos: i64 = durations.map(|nanos| nanos.parse::<i64>().unwrap()).sum();
     let names = area(&model, &levels, (0, extent), None).names;
     let lanes: Vec<String> = model
         .trace
@@ -150,5 +150,8 @@ fn folded_stacks_of_a_real_file_have_all_of_its_self_time() {
         .map(|lane| format!("{}/{}", lane.process, lane.thread))
         .collect();
     let expected = names.iter().filter(|row| lanes.contains(&row.lane));
-    assert_eq!(own, expected.map(|row| row.self_nanos).sum::<i64>());
+    assert_eq!(
+        folded_nanos,
+        expected.map(|row| row.self_nanos).sum::<i64>()
+    );
 }

@@ -33,7 +33,7 @@ pub(crate) fn generated() -> Model {
     model("generated/steps4-layers2.pt.trace.json.gz")
 }
 
-/// A trace that is put together slice by slice: a thread of the host, lane 0, and streams, from lane 1 on.
+/// A trace that is put together slice by slice: a thread of the host, lane 0, and streams, lanes 1 and above.
 #[derive(Clone, Debug)]
 pub(crate) struct GeneratedTrace {
     trace: Trace,
@@ -68,7 +68,9 @@ impl GeneratedTrace {
         link: Option<u32>,
     ) -> Self {
         let categories = &mut self.trace.categories;
-        let category = categories.iter().position(|own| own.class == class);
+        let category = categories
+            .iter()
+            .position(|category| category.class == class);
         let category = category.unwrap_or_else(|| {
             categories.push(Category {
                 name: format!("{class:?}"),

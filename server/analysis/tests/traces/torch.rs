@@ -39,47 +39,47 @@ fn sum(parts: &Parts) -> i64 {
 
 #[test]
 fn steps_are_guessed_from_annotations_that_repeat() {
-    let own = summary_of("torch-cnn/plain.pt.trace.json.gz");
-    assert_eq!(own.steps_from, StepSource::Annotations);
-    assert_eq!(own.steps_by.as_deref(), Some("## data ##"));
-    assert_eq!(own.origin_nanos, "4356230544447395");
-    assert_eq!(own.unix_nanos.as_deref(), Some("1795213256544447395"));
-    assert_eq!(own.extent_nanos, 5_511_880);
-    assert_eq!((own.step_count, own.whole_steps), (2, 2));
-    assert_eq!(lengths(&own.steps).iter().sum::<i64>(), 5_511_880);
-    assert_eq!(own.median_step_nanos, 2_755_940);
-    assert_eq!(sums(&own.steps, |parts| parts.data), 260_806);
-    assert_eq!(sums(&own.steps, |parts| parts.operators), 5_127_518);
-    assert_eq!(sums(&own.steps, |parts| parts.other), 123_556);
-    assert_eq!(own.steps[0].parts_nanos.data, 188_192);
-    assert_eq!(own.steps[0].parts_nanos.operators, 2_608_813);
-    assert_eq!(own.flows["fwdbwd"], 22);
-    assert_eq!(own.categories["cpu_op"].count, 764);
-    assert_eq!(own.categories["cpu_op"].nanos, 8_911_996);
-    assert_eq!(own.unnested, 0);
-    let rows = own.lanes.iter().map(|lane| lane.rows).max();
+    let summary = summary_of("torch-cnn/plain.pt.trace.json.gz");
+    assert_eq!(summary.steps_from, StepSource::Annotations);
+    assert_eq!(summary.steps_by.as_deref(), Some("## data ##"));
+    assert_eq!(summary.origin_nanos, "4356230544447395");
+    assert_eq!(summary.unix_nanos.as_deref(), Some("1795213256544447395"));
+    assert_eq!(summary.extent_nanos, 5_511_880);
+    assert_eq!((summary.step_count, summary.whole_steps), (2, 2));
+    assert_eq!(lengths(&summary.steps).iter().sum::<i64>(), 5_511_880);
+    assert_eq!(summary.median_step_nanos, 2_755_940);
+    assert_eq!(sums(&summary.steps, |parts| parts.data), 260_806);
+    assert_eq!(sums(&summary.steps, |parts| parts.operators), 5_127_518);
+    assert_eq!(sums(&summary.steps, |parts| parts.other), 123_556);
+    assert_eq!(summary.steps[0].parts_nanos.data, 188_192);
+    assert_eq!(summary.steps[0].parts_nanos.operators, 2_608_813);
+    assert_eq!(summary.flows["fwdbwd"], 22);
+    assert_eq!(summary.categories["cpu_op"].count, 764);
+    assert_eq!(summary.categories["cpu_op"].nanos, 8_911_996);
+    assert_eq!(summary.unnested, 0);
+    let rows = summary.lanes.iter().map(|lane| lane.rows).max();
     assert_eq!(rows, Some(6));
-    assert_eq!(own.operators[0].name, "aten::convolution_backward");
+    assert_eq!(summary.operators[0].name, "aten::convolution_backward");
     assert_eq!(
-        (own.operators[0].calls, own.operators[0].self_nanos),
+        (summary.operators[0].calls, summary.operators[0].self_nanos),
         (4, 750_120)
     );
-    assert_eq!(own.operator_count, 86);
-    assert_eq!((own.device, own.launch_delay_nanos), (None, None));
+    assert_eq!(summary.operator_count, 86);
+    assert_eq!((summary.device, summary.launch_delay_nanos), (None, None));
 }
 
 #[test]
 fn steps_of_a_transformer_are_guessed_too() {
-    let own = summary_of("torch-transformer/plain.pt.trace.json.gz");
-    assert_eq!((own.step_count, own.extent_nanos), (2, 13_480_244));
-    assert_eq!(lengths(&own.steps).iter().sum::<i64>(), 13_480_244);
-    assert_eq!(sums(&own.steps, |parts| parts.data), 175_609);
-    assert_eq!(sums(&own.steps, |parts| parts.operators), 13_120_850);
-    assert_eq!(own.flows["fwdbwd"], 268);
-    assert_eq!(own.operator_count, 136);
-    assert_eq!(own.flops["aten::mm"], 7_481_344);
-    assert_eq!(own.flops["aten::addmm"], 1_971_200);
-    assert_eq!(own.flops["aten::bmm"], 884_736);
+    let summary = summary_of("torch-transformer/plain.pt.trace.json.gz");
+    assert_eq!((summary.step_count, summary.extent_nanos), (2, 13_480_244));
+    assert_eq!(lengths(&summary.steps).iter().sum::<i64>(), 13_480_244);
+    assert_eq!(sums(&summary.steps, |parts| parts.data), 175_609);
+    assert_eq!(sums(&summary.steps, |parts| parts.operators), 13_120_850);
+    assert_eq!(summary.flows["fwdbwd"], 268);
+    assert_eq!(summary.operator_count, 136);
+    assert_eq!(summary.flops["aten::mm"], 7_481_344);
+    assert_eq!(summary.flops["aten::addmm"], 1_971_200);
+    assert_eq!(summary.flops["aten::bmm"], 884_736);
 }
 
 #[test]
@@ -98,12 +98,12 @@ fn steps_of_the_profiler_have_their_numbers() {
             [5_084_500, 4_732_494, 4_814_526],
         ),
     ] {
-        let own = summary_of(name);
-        assert_eq!(own.steps_from, StepSource::ProfilerStep);
-        let numbers: Vec<i64> = own.steps.iter().map(|step| step.number).collect();
+        let summary = summary_of(name);
+        assert_eq!(summary.steps_from, StepSource::ProfilerStep);
+        let numbers: Vec<i64> = summary.steps.iter().map(|step| step.number).collect();
         assert_eq!(numbers, [2, 3, 4]);
-        assert_eq!(lengths(&own.steps), truth);
-        for (index, step) in own.steps.iter().enumerate() {
+        assert_eq!(lengths(&summary.steps), truth);
+        for (index, step) in summary.steps.iter().enumerate() {
             assert_eq!(step.parts_nanos.data, data[index]);
             assert_eq!(step.parts_nanos.operators, operators[index]);
             assert_eq!(sum(&step.parts_nanos), truth[index]);
@@ -111,28 +111,28 @@ fn steps_of_the_profiler_have_their_numbers() {
         }
         let mut sorted = truth;
         sorted.sort_unstable();
-        assert_eq!(own.median_step_nanos, sorted[1]);
+        assert_eq!(summary.median_step_nanos, sorted[1]);
     }
 }
 
 #[test]
 fn without_steps_the_whole_trace_counts_as_one() {
-    let own = summary_of("torch-cnn/stack.pt.trace.json.gz");
-    assert_eq!(own.steps_from, StepSource::None);
+    let summary = summary_of("torch-cnn/stack.pt.trace.json.gz");
+    assert_eq!(summary.steps_from, StepSource::None);
     assert_eq!(
-        (own.step_count, own.whole_steps, own.steps.len()),
+        (summary.step_count, summary.whole_steps, summary.steps.len()),
         (0, 0, 1)
     );
-    assert_eq!(own.median_step_nanos, 4_667_048);
-    let parts = own.steps[0].parts_nanos;
+    assert_eq!(summary.median_step_nanos, 4_667_048);
+    let parts = summary.steps[0].parts_nanos;
     assert_eq!(
         (parts.data, parts.operators, parts.other),
         (270_113, 3_932_793, 464_142)
     );
-    assert_eq!(own.categories["python_function"].count, 543);
-    assert_eq!(own.categories["python_function"].nanos, 32_824_319);
-    assert_eq!(own.unnested, 20);
-    assert_eq!(own.lanes.iter().map(|lane| lane.rows).max(), Some(20));
+    assert_eq!(summary.categories["python_function"].count, 543);
+    assert_eq!(summary.categories["python_function"].nanos, 32_824_319);
+    assert_eq!(summary.unnested, 20);
+    assert_eq!(summary.lanes.iter().map(|lane| lane.rows).max(), Some(20));
 }
 
 #[derive(Deserialize)]
@@ -161,9 +161,9 @@ fn operators_agree_with_key_averages_of_torch() {
                 .find(|row| row.name == average.name)
                 .unwrap();
             assert_eq!(row.calls, average.count, "{}", row.name);
-            let own = (row.self_nanos as f64 - average.self_cpu_us * 1e3).abs();
+            let self_time = (row.self_nanos as f64 - average.self_cpu_us * 1e3).abs();
             let total = (row.total_nanos as f64 - average.cpu_us * 1e3).abs();
-            assert!(own <= NANOS && total <= NANOS, "{}", row.name);
+            assert!(self_time <= NANOS && total <= NANOS, "{}", row.name);
         }
         assert!(table.rows.is_sorted_by_key(|row| -row.self_nanos));
         let shares: f64 = table.rows.iter().map(|row| row.share).sum();
@@ -196,12 +196,12 @@ fn rows_add_up_in_every_group() {
         OperatorGroup::Shape,
     ] {
         let table = operators.table(by, StepRange::default());
-        let own = |rows: &[trainscope_api::profile::OperatorRow]| {
+        let totals = |rows: &[trainscope_api::profile::OperatorRow]| {
             let nanos: i64 = rows.iter().map(|row| row.self_nanos).sum();
             let calls: u64 = rows.iter().map(|row| row.calls).sum();
             (nanos, calls, rows.iter().map(|row| row.flops).sum::<u64>())
         };
-        assert_eq!(own(&table.rows), own(&by_name.rows), "{by:?}");
+        assert_eq!(totals(&table.rows), totals(&by_name.rows), "{by:?}");
     }
     let scopes = operators
         .table(OperatorGroup::Scope, StepRange::default())
@@ -239,8 +239,8 @@ fn a_range_of_steps_leaves_out_the_others() {
         .collect();
     assert!(parts.iter().all(|(calls, _)| *calls == 2));
     assert_eq!(conv(&all.rows), (6, parts.iter().map(|part| part.1).sum()));
-    let own = summary(&model, one(3), usize::MAX);
-    assert_eq!((own.step_count, own.median_step_nanos), (1, 2_417_579));
+    let third = summary(&model, one(3), usize::MAX);
+    assert_eq!((third.step_count, third.median_step_nanos), (1, 2_417_579));
     let cut = summary(&model, StepRange::default(), 2);
     assert_eq!(
         cut.steps
@@ -284,14 +284,14 @@ fn answers_are_filtered_and_bounded() {
 fn one_operator_in_detail() {
     let model = model("torch-cnn/plain.pt.trace.json.gz");
     let range = StepRange::default();
-    let own = operator(&model, OperatorGroup::Name, "aten::conv2d", None, range).unwrap();
-    assert_eq!(own.row.calls, 4);
-    assert_eq!(own.counts.iter().sum::<u64>(), 4);
-    assert_eq!(own.by_step.len(), 2);
-    assert_eq!(own.shapes.len(), 2);
-    assert_eq!(own.callers, [("## forward ##".to_owned(), 4)]);
-    assert_eq!(own.longest_nanos, *own.edges_nanos.last().unwrap());
-    assert!(own.kernels.is_empty() && own.sequences.is_empty());
+    let detail = operator(&model, OperatorGroup::Name, "aten::conv2d", None, range).unwrap();
+    assert_eq!(detail.row.calls, 4);
+    assert_eq!(detail.counts.iter().sum::<u64>(), 4);
+    assert_eq!(detail.by_step.len(), 2);
+    assert_eq!(detail.shapes.len(), 2);
+    assert_eq!(detail.callers, [("## forward ##".to_owned(), 4)]);
+    assert_eq!(detail.longest_nanos, *detail.edges_nanos.last().unwrap());
+    assert!(detail.kernels.is_empty() && detail.sequences.is_empty());
     assert_eq!(
         operator(&model, OperatorGroup::Name, "aten::none", None, range),
         None
@@ -301,8 +301,8 @@ fn one_operator_in_detail() {
 #[test]
 fn phases_of_a_step_are_in_order_and_fill_it() {
     let model = model("torch-cnn/plain.pt.trace.json.gz");
-    let own = summary(&model, StepRange::default(), usize::MAX);
-    for step in &own.steps {
+    let summary = summary(&model, StepRange::default(), usize::MAX);
+    for step in &summary.steps {
         let ends = step.phases.iter().map(|phase| phase.end_nanos);
         let begins = step.phases.iter().map(|phase| phase.begin_nanos);
         assert!(
@@ -371,10 +371,10 @@ fn steps_are_those_of_one_thread() {
     // At another time the second thread is alone.
     let span = (100 * MILLI, 109 * MILLI);
     trace = trace.slice(1, SliceClass::Annotation, "ProfilerStep#9", span, None);
-    let own = summary(&trace.model(), StepRange::default(), usize::MAX);
-    let numbers: Vec<i64> = own.steps.iter().map(|step| step.number).collect();
+    let summary = summary(&trace.model(), StepRange::default(), usize::MAX);
+    let numbers: Vec<i64> = summary.steps.iter().map(|step| step.number).collect();
     assert_eq!(numbers, [0, 1, 2, 3, 9]);
-    assert_eq!(lengths(&own.steps), [9 * MILLI; 5]);
+    assert_eq!(lengths(&summary.steps), [9 * MILLI; 5]);
 }
 
 /// Two devices in one file, of which the second works for half of the time.
@@ -392,16 +392,19 @@ fn each_device_of_several_has_its_utilization() {
             .slice(2, SliceClass::Kernel, "gemm", (begin, begin + 50), None);
     }
     let model = trace.model();
-    let mut own = summary(&model, StepRange::default(), usize::MAX);
-    let shares = own.devices.iter().map(|own| (&*own.name, own.utilization));
+    let mut summary = summary(&model, StepRange::default(), usize::MAX);
+    let shares = summary
+        .devices
+        .iter()
+        .map(|device| (&*device.name, device.utilization));
     let shares: Vec<(&str, f64)> = shares.collect();
     assert_eq!(shares, [("GPU 0", 1.0), ("GPU 1", 0.5)]);
-    assert_eq!(own.device.map(|own| own.utilization), Some(0.75));
-    apply(&model, &mut own, None);
+    assert_eq!(summary.device.map(|device| device.utilization), Some(0.75));
+    apply(&model, &mut summary, None);
     assert!(
-        own.sentence.en.contains("GPU 0 100 %, GPU 1 50 %"),
+        summary.sentence.en.contains("GPU 0 100 %, GPU 1 50 %"),
         "{}",
-        own.sentence.en
+        summary.sentence.en
     );
 }
 

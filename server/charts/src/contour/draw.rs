@@ -17,7 +17,7 @@ const HALO: f64 = 5.0;
 const DOT: f64 = 3.0;
 /// Distance of the lines of a hatching, CSS pixels.
 const HATCH: f64 = 6.0;
-/// Width of a colour in the key, at most, and height.
+/// Maximum width of a colour in the key, and its height, CSS pixels.
 const SWATCH: (f64, f64) = (30.0, 10.0);
 
 impl Map {
@@ -154,8 +154,8 @@ fn placed(layout: &Layout, points: &[Point]) -> Vec<(f64, f64)> {
     points.iter().map(|point| layout.place(*point)).collect()
 }
 
-/// Fills outlines as one polygon: the way to each further outline is taken back in the end, so that it has no area. No
-/// edge of a cell is visible in this way, and holes stay open.
+/// Fills outlines as one polygon. The way to each further outline is taken back in the end, and has no area: edges of
+/// cells are invisible, and holes stay open.
 fn filled<DB: DrawingBackend>(
     pen: &Pen<'_, DB>,
     layout: &Layout,

@@ -1,4 +1,4 @@
-//! Places of the texts on a map: none covers another one or a state of a path.
+//! Places of the texts on a map: no text covers another one or a state of a path.
 
 use super::{Layout, Outline, Path, Point, plate};
 use crate::profile::Rect;
@@ -10,8 +10,8 @@ const APART: f64 = 14.0;
 /// Maximum number of texts: more hide the map.
 const MOST: usize = 40;
 
-/// Maximum number of states of a path with a label, besides start and end.
-const MOST_STATES: usize = 8;
+/// Maximum number of states of a path with a label, without start and end.
+const MAX_STATES: usize = 8;
 /// Distance of the spots of a line that are kept free, CSS pixels, and their maximum number between two states.
 const SPOT: f64 = 8.0;
 const MAX_SPOTS: u32 = 512;
@@ -68,7 +68,7 @@ impl<'a> Labels<'a> {
                 bottom: y + radius,
             });
         }
-        // Texts on the line would hide where it goes.
+        // Texts on the line would hide its course.
         for pair in states.windows(2) {
             let (from, to) = (pair[0].0, pair[1].0);
             let length = (to.0 - from.0).hypot(to.1 - from.1);
@@ -87,7 +87,7 @@ impl<'a> Labels<'a> {
             }
         }
         let last = states.len().saturating_sub(1);
-        let stride = states.len().div_ceil(MOST_STATES).max(1);
+        let stride = states.len().div_ceil(MAX_STATES).max(1);
         let order = [0, last].into_iter().chain((stride..last).step_by(stride));
         let mut done = None;
         for index in order {
@@ -138,24 +138,24 @@ impl<'a> Labels<'a> {
         let wide = plate(text) / 2.0;
         let plot = &self.layout.plot;
         for (x, y) in places {
-            let own = Rect {
+            let rect = Rect {
                 left: x - wide,
                 top: y - HIGH / 2.0,
                 right: x + wide,
                 bottom: y + HIGH / 2.0,
             };
-            let is_inside = own.left >= plot.left
-                && own.right <= plot.right
-                && own.top >= plot.top
-                && own.bottom <= plot.bottom;
+            let is_inside = rect.left >= plot.left
+                && rect.right <= plot.right
+                && rect.top >= plot.top
+                && rect.bottom <= plot.bottom;
             let is_free = self.taken.iter().all(|other| {
-                own.right <= other.left
-                    || other.right <= own.left
-                    || own.bottom <= other.top
-                    || other.bottom <= own.top
+                rect.right <= other.left
+                    || other.right <= rect.left
+                    || rect.bottom <= other.top
+                    || other.bottom <= rect.top
             });
             if is_inside && is_free {
-                self.taken.push(own);
+                self.taken.push(rect);
                 self.placed.push(((x, y), text.to_owned()));
                 return;
             }

@@ -10,9 +10,9 @@ use crate::label;
 use crate::paint::{Anchor, Ink, Painter, Point};
 use crate::theme::{Rgb, Theme};
 
-/// Columns and shades of a heat map that count as equal, so that neighbours are one rectangle.
+/// Number of distinct shades of a heat map: neighbours of the same shade are one rectangle.
 const SHADES: f64 = 48.0;
-/// Exponent that raises small shares, so that single values are visible.
+/// Exponent that raises small shares: single values are visible.
 const SHADE_POWER: f64 = 0.6;
 /// Place in the sequence of colours of a bin that is nearly empty, 0 to 1.
 const FAINTEST: f64 = 0.08;
@@ -405,7 +405,7 @@ impl<DB: DrawingBackend> Pen<'_, DB> {
             }
             self.percentile(stack, 3, false, stack.colour, false)?;
         }
-        // Several runs have their own percentiles: the readout labels them.
+        // Several runs have different percentiles: the readout labels them.
         match self.spec.stacks.as_slice() {
             [stack] => self.percentile_names(stack),
             _ => Ok(()),

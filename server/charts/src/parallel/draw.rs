@@ -16,11 +16,11 @@ const CASING: (f64, f64) = (2.25, 0.8);
 const DASH: (f64, f64) = (4.0, 3.0);
 /// Opacity of the ground of texts.
 const GROUND: f64 = 0.88;
-/// Opacity of a band, at most.
+/// Maximum opacity of a band.
 const BAND: f64 = 0.18;
-/// Opacity where all bands overlap, at most: lines stay visible on it.
+/// Maximum opacity of overlapping bands: lines stay visible on them.
 const BANDS: f64 = 0.45;
-/// Half a cross of NaN.
+/// Half the width of a cross of NaN.
 const CROSS: f64 = 3.5;
 
 /// A line with its look.
@@ -84,7 +84,7 @@ fn lines<DB: DrawingBackend>(
     Ok(())
 }
 
-/// Draws the bands of rows, where axes have them.
+/// Draws the bands of rows on axes that have them.
 ///
 /// # Errors
 /// Errors of the backend.

@@ -8,7 +8,7 @@ use crate::paint::device_pixels;
 use crate::scale::{Axis, Scale};
 use crate::ticks;
 
-/// Least distance of axes.
+/// Minimum distance of axes.
 const PITCH: f64 = 76.0;
 /// Space at the left of the first axis and at the right of the last one, for their heads and labels.
 const LEFT: f64 = 48.0;
@@ -19,18 +19,18 @@ const HEAD: f64 = 40.0;
 const LANE: f64 = 13.0;
 /// Space below everything.
 const FOOT: f64 = 12.0;
-/// Distance of ticks, and their greatest number.
+/// Distance of ticks, and their maximum number.
 const TICK_PIXELS: f64 = 44.0;
-const MOST_TICKS: f64 = 6.0;
+const MAX_TICKS: f64 = 6.0;
 /// An axis of at most this number of distinct values has these values as ticks.
-const MOST_DISTINCT: usize = 8;
+const MAX_DISTINCT: usize = 8;
 /// Significant digits of their labels.
 const TICK_DIGITS: usize = 4;
-/// Least distance of the labels of such values.
+/// Minimum distance of the labels of such values.
 const LABEL_PIXELS: f64 = 13.0;
-/// Distance of values of one choice from its place at most, so that their lines do not hide each other.
+/// Maximum distance of a value from the place of its choice: lines of one choice must not hide each other.
 const JITTER: f64 = 4.0;
-/// Longest side of a plot.
+/// Maximum side of a plot.
 const MAX_SIDE: f64 = 32_768.0;
 
 /// An axis with the positions of its values.
@@ -204,7 +204,7 @@ impl Layout {
 
     /// Vertical position of a lane.
     pub fn lane_y(&self, lane: Lane) -> f64 {
-        let found = self.lanes.iter().find(|(own, _)| *own == lane);
+        let found = self.lanes.iter().find(|(placed, _)| *placed == lane);
         found.map_or(self.bottom, |(_, y)| *y)
     }
 
@@ -258,7 +258,7 @@ impl PlacedAxis {
     /// Vertical position of a number that the axis can show.
     pub fn y_of_value(&self, value: f64) -> f64 {
         let shown = self.scale.fraction(value);
-        // Below the least positive number of a logarithmic axis.
+        // Below the smallest positive number of a logarithmic axis.
         let share = shown.unwrap_or(0.0).clamp(-1.0, 2.0);
         self.y_at(share)
     }
@@ -285,7 +285,7 @@ impl PlacedAxis {
         (0..self.choices).min_by(|a, b| at(a).total_cmp(&at(b)))
     }
 
-    /// Least and greatest number of the axis.
+    /// Minimum and maximum of the axis.
     pub fn range(&self) -> (f64, f64) {
         (self.scale.lo(), self.scale.hi())
     }
@@ -310,7 +310,7 @@ impl PlacedAxis {
         }
     }
 
-    /// As many names as there is room for.
+    /// The names that have room.
     fn choice_ticks(&self, names: &[String]) -> Vec<(f64, String)> {
         let pitch = (self.ends.1 - self.ends.0) / names.len().max(1) as f64;
         let stride = (14.0 / pitch.max(0.1)).ceil().max(1.0);
@@ -340,8 +340,10 @@ fn scale_of(axis: &super::AxisSpec, (top, bottom): (f64, f64)) -> (Axis, Vec<(f6
         {
             lo = lo.min(*number);
             hi = hi.max(*number);
-            if distinct.len() <= MOST_DISTINCT
-                && distinct.iter().all(|own| own.to_bits() != number.to_bits())
+            if distinct.len() <= MAX_DISTINCT
+                && distinct
+                    .iter()
+                    .all(|known| known.to_bits() != number.to_bits())
             {
                 distinct.push(*number);
             }
@@ -350,9 +352,9 @@ fn scale_of(axis: &super::AxisSpec, (top, bottom): (f64, f64)) -> (Axis, Vec<(f6
     if lo > hi {
         return (Axis::new(0.0, 1.0, *scale), Vec::new());
     }
-    if (2..=MOST_DISTINCT).contains(&distinct.len()) && lo < hi {
+    if (2..=MAX_DISTINCT).contains(&distinct.len()) && lo < hi {
         distinct.sort_by(f64::total_cmp);
-        let label = |own: f64| (own, digits::trimmed(own, TICK_DIGITS));
+        let label = |value: f64| (value, digits::trimmed(value, TICK_DIGITS));
         let ticks = distinct.into_iter().map(label).collect();
         return (Axis::new(lo, hi, *scale), ticks);
     }
@@ -361,7 +363,7 @@ fn scale_of(axis: &super::AxisSpec, (top, bottom): (f64, f64)) -> (Axis, Vec<(f6
         clippy::cast_sign_loss,
         reason = "from 2 to 6"
     )]
-    let most = ((bottom - top) / TICK_PIXELS).clamp(2.0, MOST_TICKS) as u32;
+    let most = ((bottom - top) / TICK_PIXELS).clamp(2.0, MAX_TICKS) as u32;
     let (scale, mut found) = ticks::widen(lo, hi, *scale, most);
     if *is_whole && found.step > 0.0 && found.step < 1.0 {
         found.values.retain(|value| value.fract().abs() < 1e-9);

@@ -59,7 +59,7 @@ fn every_row_has_a_place_on_every_axis() {
             numbers(&[0.0, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0]),
         ),
     ]));
-    let own = &layout.axes[0];
+    let placed = &layout.axes[0];
     let lanes = [
         None,
         Some(Lane::Nan),
@@ -70,8 +70,8 @@ fn every_row_has_a_place_on_every_axis() {
         Some(Lane::Text),
         None,
     ];
-    assert_eq!(own.lanes, lanes);
-    let y = |row: usize| f64::from(own.y[row]);
+    assert_eq!(placed.lanes, lanes);
+    let y = |row: usize| f64::from(placed.y[row]);
     assert!(y(1) < y(2) && y(2) < y(3) && y(3) < layout.top);
     assert!(layout.bottom < y(4) && y(4) < y(5) && y(5) < y(6) && y(6) < layout.height);
     assert!((y(0) - layout.bottom).abs() < 1e-3 && (y(7) - layout.top).abs() < 1e-3);
@@ -84,12 +84,12 @@ fn values_and_positions_are_inverse_upside_down_too() {
     let mut lr = axis("lr", Scale::Log, numbers(&[1e-5, 1e-2]));
     lr.is_upside_down = true;
     let layout = Layout::new(&spec(vec![lr]));
-    let own = &layout.axes[0];
+    let placed = &layout.axes[0];
     for value in [1e-5, 3e-4, 1e-2] {
-        let back = own.value_at(own.y_of_value(value));
+        let back = placed.value_at(placed.y_of_value(value));
         assert!((back / value - 1.0).abs() < 1e-9, "{value} {back}");
     }
-    assert!(own.y_of_value(1e-5) < own.y_of_value(1e-2));
+    assert!(placed.y_of_value(1e-5) < placed.y_of_value(1e-2));
 }
 
 #[test]
@@ -99,12 +99,22 @@ fn choices_have_places_and_lines_of_one_choice_are_told_apart() {
         kind: AxisKind::Choices(names),
         ..axis("opt", Scale::Linear, Arc::new(vec![Spot::Choice(1); 5]))
     }]));
-    let own = &layout.axes[0];
-    let middle = own.y_of_choice(1);
-    assert_eq!(own.choice_at(middle + 5.0), Some(1));
-    assert_eq!(own.choice_at(0.0), Some(2));
-    assert!(own.y.iter().all(|y| (f64::from(*y) - middle).abs() <= 4.0));
-    assert!(own.y.windows(2).all(|pair| (pair[0] - pair[1]).abs() > 0.5));
+    let placed = &layout.axes[0];
+    let middle = placed.y_of_choice(1);
+    assert_eq!(placed.choice_at(middle + 5.0), Some(1));
+    assert_eq!(placed.choice_at(0.0), Some(2));
+    assert!(
+        placed
+            .y
+            .iter()
+            .all(|y| (f64::from(*y) - middle).abs() <= 4.0)
+    );
+    assert!(
+        placed
+            .y
+            .windows(2)
+            .all(|pair| (pair[0] - pair[1]).abs() > 0.5)
+    );
 }
 
 #[test]

@@ -48,7 +48,7 @@ pub(crate) struct Ruler {
 }
 
 impl Ruler {
-    /// From the least to the greatest value, without ticks beyond them.
+    /// From the minimum to the maximum, without ticks beyond them.
     pub(crate) fn exact(values: (f64, f64), pixels: (f64, f64), most: u32, unit: Unit) -> Self {
         let (from, to) = ordered(values);
         let (factor, name) = unit.shown(from.abs().max(to.abs()));
@@ -60,7 +60,7 @@ impl Ruler {
         }
     }
 
-    /// From 0 to the first tick from `most_value` on.
+    /// From 0 to the first tick at or above `most_value`.
     pub(super) fn from_zero(most_value: f64, pixels: (f64, f64), most: u32, unit: Unit) -> Self {
         let (_, to) = ordered((0.0, most_value));
         let (factor, name) = unit.shown(to);

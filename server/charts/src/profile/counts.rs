@@ -21,7 +21,7 @@ pub struct Counts {
     pub unit: Unit,
     /// Colour of the bars.
     pub shade: Shade,
-    /// Bins from this value on are findings.
+    /// Bins at and above this value are findings.
     pub warn_from: Option<f64>,
     /// Values with a line and a text.
     pub marks: Vec<(f64, String)>,
@@ -132,12 +132,12 @@ mod tests {
             dpr: 1.0,
         };
         for most in 1..40 {
-            let own = Counts {
+            let counts = Counts {
                 edges: vec![0.0, 1.0],
                 counts: vec![f64::from(most)],
                 ..Counts::default()
             };
-            let (_, _, y) = own.layout(size);
+            let (_, _, y) = counts.layout(size);
             assert!(y.ticks.len() >= 2, "{most}: {:?}", y.ticks);
             for (value, label) in &y.ticks {
                 assert!(

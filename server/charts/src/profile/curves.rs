@@ -10,7 +10,7 @@ use crate::paint::Anchor;
 
 /// Ticks of the axis of values.
 const TICKS: u32 = 4;
-/// Least distance of the names of curves, CSS pixels.
+/// Minimum distance of the names of curves, CSS pixels.
 const NAMES: f64 = 12.0;
 
 /// Curves over the same steps.
@@ -49,7 +49,7 @@ struct Layout {
 
 impl Curves {
     fn layout(&self, size: Size) -> Layout {
-        let names = self.curves.iter().map(|own| label::width(&own.name));
+        let names = self.curves.iter().map(|curve| label::width(&curve.name));
         let names = names.fold(0.0, f64::max);
         let plot = Rect {
             left: 50.0,
@@ -60,7 +60,7 @@ impl Curves {
         let values = self
             .curves
             .iter()
-            .flat_map(|own| own.values.iter().copied());
+            .flat_map(|curve| curve.values.iter().copied());
         let values = values.chain(self.limits.iter().map(|limit| limit.0));
         let values = values.filter(|value| value.is_finite());
         let ends = (f64::INFINITY, f64::NEG_INFINITY);
@@ -84,7 +84,7 @@ impl Curves {
     }
 
     fn has_bars(&self) -> bool {
-        self.curves.iter().any(|own| !own.bars.is_empty())
+        self.curves.iter().any(|curve| !curve.bars.is_empty())
     }
 
     pub(super) fn draw<DB: DrawingBackend>(&self, pen: &Pen<'_, DB>) -> DrawResult<(), DB> {
@@ -95,11 +95,11 @@ impl Curves {
                 pen.below(&plot, x.at(*step), text)?;
             }
         }
-        for own in &self.curves {
-            let points = self.steps.iter().zip(&own.values);
+        for curve in &self.curves {
+            let points = self.steps.iter().zip(&curve.values);
             let points = points.map(|(step, value)| (x.at(*step as f64), *value));
-            if own.bars.is_empty() {
-                let colour = own.shade.colour(pen.theme);
+            if curve.bars.is_empty() {
+                let colour = curve.shade.colour(pen.theme);
                 let points: Vec<(f64, f64)> = points.collect();
                 for line in points.split(|point| !point.1.is_finite()) {
                     let line: Vec<(f64, f64)> =
@@ -114,7 +114,7 @@ impl Curves {
             }
             let width = plot.width() / self.steps.len().max(1) as f64;
             let half = (width * 0.42).clamp(0.5, 12.0);
-            for ((at, value), shade) in points.zip(&own.bars) {
+            for ((at, value), shade) in points.zip(&curve.bars) {
                 let from = (at - half, y.at(value));
                 let ink = shade.colour(pen.theme);
                 pen.painter.rect(from, (at + half, plot.bottom), ink)?;
@@ -136,11 +136,11 @@ impl Curves {
         plot: &Rect,
         y: &Ruler,
     ) -> DrawResult<(), DB> {
-        let named = self.curves.iter().filter(|own| !own.name.is_empty());
+        let named = self.curves.iter().filter(|curve| !curve.name.is_empty());
         let mut ends: Vec<(f64, &str)> = named
-            .filter_map(|own| {
-                let last = own.values.iter().rev().find(|value| value.is_finite())?;
-                Some((y.at(*last), &*own.name))
+            .filter_map(|curve| {
+                let last = curve.values.iter().rev().find(|value| value.is_finite())?;
+                Some((y.at(*last), &*curve.name))
             })
             .collect();
         ends.sort_by(|a, b| a.0.total_cmp(&b.0));

@@ -13,13 +13,13 @@ use crate::theme::{FONT_SIZE, Rgb, Theme};
 const DECADES_BELOW: f64 = 2.0;
 /// Decades above the tolerance until the colour is the strongest.
 const DECADES_ABOVE: f64 = 1.0;
-/// Least width and height of a cell with a mark, CSS pixels.
+/// Minimum width and height of a cell with a mark, CSS pixels.
 const MARK_FROM: f64 = 9.0;
-/// Greatest height of a row, CSS pixels.
+/// Maximum height of a row, CSS pixels.
 const TALLEST: f64 = 24.0;
 /// Minimum height of a row, CSS pixels, that has room for its name.
 const LABELS: f64 = 9.0;
-/// Greatest width of the names, as a share of the plot.
+/// Maximum width of the names, as a share of the plot.
 const NAMES: f64 = 0.36;
 /// Part of the strongest sequential colour at the tolerance.
 const BELOW_SHARE: f64 = 0.42;
@@ -107,8 +107,8 @@ impl Differences {
                 pen.painter.text_of_size(at, Anchor::End, &text, style)?;
             }
             let cells = self.cells.get(row).into_iter().flatten();
-            for (column, own) in cells.take(self.columns.len()).enumerate() {
-                self.draw_cell(pen, grid.cell(row, column), *own)?;
+            for (column, cell) in cells.take(self.columns.len()).enumerate() {
+                self.draw_cell(pen, grid.cell(row, column), *cell)?;
             }
         }
         let under = grid.filled();
@@ -126,7 +126,7 @@ impl Differences {
         &self,
         pen: &Pen<'_, DB>,
         cell: Rect,
-        own: DifferenceCell,
+        content: DifferenceCell,
     ) -> DrawResult<(), DB> {
         let (from, to) = ((cell.left, cell.top), (cell.right, cell.bottom));
         let theme = pen.theme;
@@ -134,7 +134,7 @@ impl Differences {
             f64::midpoint(cell.left, cell.right),
             f64::midpoint(cell.top, cell.bottom),
         );
-        match own {
+        match content {
             DifferenceCell::Difference(value) => {
                 let colour = difference_colour(theme, value, self.tolerance);
                 pen.painter.rect(from, to, colour)?;
@@ -171,7 +171,7 @@ impl Differences {
     }
 }
 
-/// A name whose beginning is left out where it does not fit.
+/// A name whose beginning is left out if it does not fit.
 fn shortened(text: &str, width: f64) -> String {
     if label::width(text) <= width {
         return text.to_owned();
@@ -190,7 +190,7 @@ mod tests {
     #[test]
     fn colours_change_at_the_tolerance() {
         let theme = Theme::light();
-        let colour = |own| difference_colour(&theme, own, 0.01);
+        let colour = |difference| difference_colour(&theme, difference, 0.01);
         assert_eq!(colour(0.0), theme.sequence(0.0));
         assert_eq!(colour(0.1), theme.diverging(1.0));
         assert_eq!(colour(f64::NAN), theme.nan);

@@ -21,7 +21,7 @@ pub(super) struct Grid {
 }
 
 impl Grid {
-    /// A grid of rows and columns beside names of a width; rows are at most so tall.
+    /// A grid of rows and columns next to names of a width; `tallest` is the maximum height of a row.
     pub(super) fn new(
         size: Size,
         names: f64,

@@ -8,9 +8,9 @@ use super::{Hit, Rect, Size};
 use crate::label;
 use crate::paint::Anchor;
 
-/// Greatest height of a row, CSS pixels.
+/// Maximum height of a row, CSS pixels.
 const TALLEST: f64 = 32.0;
-/// Least distance of the labels of rows, CSS pixels.
+/// Minimum distance of the labels of rows, CSS pixels.
 const LABELS: f64 = 13.0;
 
 /// A map of ranks × steps.

@@ -1,4 +1,4 @@
-//! Memory over time: layers by category, what lives longest at the bottom, with the peak, limits and phases.
+//! Memory over time: layers by category, the longest-lived at the bottom, with the peak, limits and phases.
 
 use plotters::prelude::{DrawResult, DrawingBackend};
 
@@ -70,7 +70,10 @@ impl Memory {
         };
         let mut most = 0.0_f64;
         for index in 0..self.times.len() {
-            let bytes = self.layers.iter().filter_map(|own| own.bytes.get(index));
+            let bytes = self
+                .layers
+                .iter()
+                .filter_map(|layer| layer.bytes.get(index));
             most = most.max(bytes.filter(|bytes| bytes.is_finite()).sum());
         }
         let lines = self.reserved.iter().copied();
@@ -168,7 +171,7 @@ impl Memory {
         }
         // A point at the very position counts, though it was rounded.
         let (time, bytes) = (across.value(x + ROUNDING), down.value(y));
-        let after = self.times.partition_point(|own| *own <= time);
+        let after = self.times.partition_point(|moment| *moment <= time);
         let index = after.saturating_sub(1);
         let edges = self.edges();
         let part = edges

@@ -10,9 +10,9 @@ use crate::paint::{Anchor, Ink};
 
 /// Ticks of the axis of time.
 const TICKS: u32 = 5;
-/// Greatest distance of two bars, CSS pixels.
+/// Maximum distance of two bars, CSS pixels.
 const TALLEST: f64 = 34.0;
-/// Share of that which the bar has.
+/// Share of this distance that the bar has.
 const BAR: f64 = 0.7;
 /// Distance of the lines of a hatch, CSS pixels.
 const HATCH: f64 = 5.0;
@@ -31,7 +31,7 @@ pub struct RankBar {
     pub text: String,
     /// Parts in the order of the step.
     pub parts: Vec<RankPart>,
-    /// Text at its right: the host, or what is wrong.
+    /// Text at its right: the host, or the problem.
     pub note: String,
     /// True for a slow rank.
     pub is_slow: bool,
@@ -46,7 +46,7 @@ pub struct RankPart {
     pub nanos: f64,
     /// Text in it, if there is room.
     pub text: String,
-    /// True for waiting, that is outlined and hatched.
+    /// True for waiting, which is outlined and hatched.
     pub is_wait: bool,
 }
 

@@ -1,4 +1,4 @@
-//! Steps as rows of phases from a common begin, with a labelled key on top.
+//! Steps as rows of phases from a common start, with a labelled key on top.
 
 use plotters::prelude::{DrawResult, DrawingBackend};
 
@@ -10,9 +10,9 @@ use crate::paint::{Anchor, Ink};
 
 /// Ticks of the axis of time.
 const TICKS: u32 = 6;
-/// Greatest height of a row, CSS pixels.
+/// Maximum height of a row, CSS pixels.
 const TALLEST: f64 = 22.0;
-/// Least height of a row, CSS pixels.
+/// Minimum height of a row, CSS pixels.
 const LOWEST: f64 = 3.0;
 /// Top of the key and of the rows below it, CSS pixels.
 const KEY: (f64, f64) = (22.0, 48.0);
@@ -102,9 +102,9 @@ impl Rows {
         let segments = self.rows.iter().flat_map(|row| &row.segments);
         let segments = segments.chain(self.key.iter().map(|key| &key.segment));
         let (mut from, mut to) = (0.0_f64, 0.0_f64);
-        for own in segments {
-            from = from.min(own.begin);
-            to = to.max(own.end);
+        for segment in segments {
+            from = from.min(segment.begin);
+            to = to.max(segment.end);
         }
         let across = (plot.left, plot.right);
         let ruler = if from < 0.0 {
@@ -123,8 +123,8 @@ impl Rows {
     fn outline_in(&self, at: &Layout, index: usize) -> Option<Rect> {
         let row = self.rows.get(index)?;
         let top = at.plot.top + index as f64 * at.pitch;
-        let begin = row.segments.iter().map(|own| own.begin);
-        let end = row.segments.iter().map(|own| own.end);
+        let begin = row.segments.iter().map(|segment| segment.begin);
+        let end = row.segments.iter().map(|segment| segment.end);
         Some(Rect {
             left: at.ruler.at(begin.fold(f64::INFINITY, f64::min)),
             right: at.ruler.at(end.fold(f64::NEG_INFINITY, f64::max)),
@@ -142,10 +142,10 @@ impl Rows {
         for (index, row) in self.rows.iter().enumerate() {
             let top = plot.top + index as f64 * pitch;
             let alpha = if row.is_pale { 0.4 } else { 1.0 };
-            for own in &row.segments {
-                let (left, right) = (ruler.at(own.begin), ruler.at(own.end));
+            for segment in &row.segments {
+                let (left, right) = (ruler.at(segment.begin), ruler.at(segment.end));
                 let right = (right - 0.3).max(left);
-                let ink = Ink(own.shade.colour(pen.theme), alpha);
+                let ink = Ink(segment.shade.colour(pen.theme), alpha);
                 let to = (right, top + pitch - gap);
                 pen.painter.rect((left, top + gap), to, ink)?;
             }
@@ -175,21 +175,21 @@ impl Rows {
             return Ok(());
         };
         let middle = f64::midpoint(KEY.0, KEY.1);
-        for own in &self.key {
-            let Segment { shade, begin, end } = own.segment;
+        for key in &self.key {
+            let Segment { shade, begin, end } = key.segment;
             let (left, right) = (at.ruler.at(begin), at.ruler.at(end));
             let to = ((right - 0.6).max(left), KEY.1);
             pen.painter
                 .rect((left, KEY.0), to, shade.colour(pen.theme))?;
             let centre = f64::midpoint(left, right);
-            if label::width(&own.value) + 8.0 < right - left {
+            if label::width(&key.value) + 8.0 < right - left {
                 let ink = match shade {
                     Shade::Time(5) => pen.theme.ink_2,
                     Shade::Pale(_, part) if part < 0.6 => pen.theme.ink,
                     _ => pen.theme.on_time,
                 };
                 let at = (centre, middle);
-                pen.painter.text(at, Anchor::Middle, &own.value, ink)?;
+                pen.painter.text(at, Anchor::Middle, &key.value, ink)?;
             }
         }
         for (centre, name) in self.names(at) {
@@ -233,7 +233,7 @@ impl Rows {
         let index = cell(y, plot.top, pitch, self.rows.len())?;
         let value = ruler.value(x);
         let mut segments = self.rows.get(index)?.segments.iter();
-        let part = segments.position(|own| (own.begin..own.end).contains(&value));
+        let part = segments.position(|segment| (segment.begin..segment.end).contains(&value));
         let is_inside = (0.0..=size.width).contains(&x);
         is_inside.then_some(Hit { index, part })
     }

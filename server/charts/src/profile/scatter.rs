@@ -289,7 +289,7 @@ mod tests {
             colour: Rgb(0, 0, 0),
             is_filled: true,
         };
-        let own = Scatter {
+        let scatter = Scatter {
             across: Across::Numbers(Scale::Log),
             up: Across::Numbers(Scale::Linear),
             dots: vec![
@@ -302,12 +302,13 @@ mod tests {
             field: None,
         };
         let at = |index| {
-            own.outline(SIZE, index)
+            scatter
+                .outline(SIZE, index)
                 .map(|rect| (rect.left + 5.0, rect.top + 5.0))
         };
         let (x, y) = at(1).unwrap();
-        assert_eq!(own.hit(SIZE, x + 2.0, y).map(|hit| hit.index), Some(1));
+        assert_eq!(scatter.hit(SIZE, x + 2.0, y).map(|hit| hit.index), Some(1));
         assert_eq!((at(2), at(3)), (None, None));
-        assert_eq!(own.hit(SIZE, 130.0, 80.0), None);
+        assert_eq!(scatter.hit(SIZE, 130.0, 80.0), None);
     }
 }

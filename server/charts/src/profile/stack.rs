@@ -16,7 +16,7 @@ const MEAN_TOP: f64 = 22.0;
 const GAP_FROM: f64 = 4.0;
 /// Opacity of steps that were cut off.
 const PALE: f64 = 0.4;
-/// Greatest width of a bar, CSS pixels.
+/// Maximum width of a bar, CSS pixels.
 const WIDEST: f64 = 64.0;
 
 /// Stacked bars.

@@ -54,5 +54,8 @@ fn changed_reports_are_refused_or_are_whole_json() {
             are_read += 1;
         }
     }
-    assert!((100..400).contains(&are_read), "{are_read} of 400 were read");
+    assert!(
+        (100..400).contains(&are_read),
+        "{are_read} of 400 were read"
+    );
 }

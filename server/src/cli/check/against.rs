@@ -11,7 +11,7 @@ use crate::judging::baseline::GoodProfiles;
 /// Maximum size of an exported file: a hundred thousand steps.
 const MAX_EXPORT_BYTES: u64 = 256 << 20;
 
-/// Reads the profiles to compare with. A run without a profile is no mistake: nothing can be judged by it.
+/// Reads the profiles to compare with. A run without a profile is not an error, but nothing can be judged against it.
 pub(super) fn read(path: &Path, any_device: bool, threads: usize) -> Result<GoodProfiles, Mistake> {
     let flag = || format!("--against {}", words::path(path));
     let attempt =
@@ -21,8 +21,8 @@ pub(super) fn read(path: &Path, any_device: bool, threads: usize) -> Result<Good
     }
     let mut found = look(path, threads)?;
     let count = found.runs.len();
-    if let Some(own) = found.runs.iter().find(|run| run.name == ".") {
-        return Ok(GoodProfiles::of_run(own, any_device));
+    if let Some(run) = found.runs.iter().find(|run| run.name == ".") {
+        return Ok(GoodProfiles::of_run(run, any_device));
     }
     match found.runs.pop() {
         Some(run) if count == 1 => Ok(GoodProfiles::of_run(&run, any_device)),

@@ -19,24 +19,24 @@ use super::outcome::{LiveOutcome, StopReport};
 use super::report::Report;
 use super::{CheckFlags, OutputFormat, check};
 
-/// Interval of looking whether the command still runs.
+/// Polling interval for the end of the command.
 const POLL: Duration = Duration::from_millis(50);
-/// Least interval of judging.
+/// Minimum interval between judgements.
 const INTERVAL: Duration = Duration::from_secs(1);
-/// Least interval of judging as a multiple of its duration: at most a fifth of the time.
+/// Minimum interval as a multiple of the duration of a judgement: judging takes at most a fifth of the time.
 const INTERVAL_SHARE: u32 = 4;
-/// Time that a training with our collector has to stop by itself, before it gets a signal.
+/// Time that a training with our collector has to stop itself before it gets a signal.
 const OWN_STOP: Duration = Duration::from_secs(5);
 
-/// A signal for this process; 0 for none.
+/// The last signal for this process; 0 before the first one.
 #[derive(Clone, Default)]
 struct Interrupt(Arc<AtomicI32>);
 
 impl Interrupt {
-    /// Listens from now on. A thread of its own waits for signals.
+    /// Starts to listen. A separate thread waits for signals.
     fn listen() -> io::Result<Self> {
-        let own = Self::default();
-        let seen = own.clone();
+        let listener = Self::default();
+        let seen = listener.clone();
         let runtime = tokio::runtime::Builder::new_current_thread()
             .enable_all()
             .build()?;
@@ -58,7 +58,7 @@ impl Interrupt {
                 }
             });
         })?;
-        Ok(own)
+        Ok(listener)
     }
 
     fn take(&self) -> Option<Signal> {
@@ -77,14 +77,14 @@ pub(super) fn run(flags: &CheckFlags) -> Result<(Report, u8), CommandError> {
     } else {
         follower.run()?
     };
-    let own = report.status();
+    let report_status = report.status();
     let status = if outcome.is_interrupted {
         130
     } else if report.has_failing_hits() {
         1
     } else {
         match outcome.status {
-            Some(0) | None => own,
+            Some(0) | None => report_status,
             Some(failed) => u8::try_from(failed).unwrap_or(1),
         }
     };
@@ -116,7 +116,8 @@ impl<'a> Follower<'a> {
         })
     }
 
-    /// Judges all files so far, if it is time. Folders without a run are not complained about before the end.
+    /// Judges the files recorded so far, if the interval has passed. A folder without a run is an error only at the
+    /// end.
     fn look(&mut self) -> Option<Report> {
         if self.judged.elapsed() < self.interval {
             return None;
@@ -132,7 +133,7 @@ impl<'a> Follower<'a> {
         report
     }
 
-    /// Without a command: until nothing has grown for a while.
+    /// Follows the folders, without a command, until no file has grown for the time of `--for`.
     fn follow(mut self) -> Result<(Report, LiveOutcome), CommandError> {
         let mut len_bytes = 0;
         let mut grew = Instant::now();
@@ -174,7 +175,7 @@ impl<'a> Follower<'a> {
         }
     }
 
-    /// With a command: until it has ended.
+    /// Runs the command and follows the folders until it has ended.
     fn run(mut self) -> Result<(Report, LiveOutcome), CommandError> {
         let folder = tempfile::tempdir()
             .map_err(|error| Mistake::new(2, format!("no temporary folder: {error}")))?;
@@ -183,7 +184,7 @@ impl<'a> Follower<'a> {
         let group = i32::try_from(child.id()).ok().and_then(Pid::from_raw);
         let send = |signal| {
             if let Some(group) = group {
-                // It may have ended.
+                // The process may have ended already.
                 let _ended = kill_process_group(group, signal);
             }
         };
@@ -219,7 +220,7 @@ impl<'a> Follower<'a> {
             std::thread::sleep(POLL);
         };
         let report = self.last_report(status)?;
-        let code = status.code().or(status.signal().map(|own| 128 + own));
+        let code = status.code().or(status.signal().map(|signal| 128 + signal));
         let mut outcome = LiveOutcome {
             is_interrupted,
             ..self.outcome(code)
@@ -231,11 +232,11 @@ impl<'a> Follower<'a> {
         Ok((report, outcome))
     }
 
-    /// The final judgement. A command that failed before it recorded anything has its own status, and no report of ours.
+    /// The final judgement. If a command failed before it recorded anything, the error has its exit status.
     fn last_report(&self, status: ExitStatus) -> Result<Report, CommandError> {
         match check(self.flags) {
             Err(CommandError::Mistake(mistake)) if !status.success() => {
-                let code = status.code().or(status.signal().map(|own| 128 + own));
+                let code = status.code().or(status.signal().map(|signal| 128 + signal));
                 let code = code.and_then(|code| u8::try_from(code).ok()).unwrap_or(1);
                 Err(mistake.with_status(code).into())
             }
@@ -268,7 +269,7 @@ impl<'a> Follower<'a> {
         let is_for_programs =
             self.flags.format != OutputFormat::Text && self.flags.output.is_none();
         if is_for_programs {
-            // Standard output has the report alone.
+            // Standard output is reserved for the report.
             command.stdout(Stdio::from(io::stderr()));
         }
         command.spawn().map_err(|error| {
@@ -282,7 +283,7 @@ impl<'a> Follower<'a> {
     fn say(&self, text: &str) {
         if !self.flags.quiet {
             let mut out = anstream::stderr().lock();
-            // Without a standard error the message has no reader.
+            // The message is lost if standard error is closed.
             drop(writeln!(out, "{QUIET}note: {text}{QUIET:#}"));
         }
     }

@@ -30,13 +30,11 @@ pub(super) struct LiveOutcome {
     pub(super) is_interrupted: bool,
 }
 
-/// Originator of a stop.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum StopSource {
     /// The training itself, by our collector.
     Training,
-    /// A signal.
     Signal,
 }
 

@@ -14,7 +14,6 @@ const SELDOM: Duration = Duration::from_secs(10);
 const LINE: &str = "{msg:.dim}  {percent:>3.dim} %  {decimal_bytes:.dim} of {decimal_total_bytes:.dim}  \
                     {decimal_bytes_per_sec:.dim}  ~ {eta:.dim}";
 
-/// Progress of a check.
 pub(super) struct Progress {
     bar: ProgressBar,
     total_runs: usize,
@@ -72,7 +71,7 @@ impl Progress {
         }
     }
 
-    /// Marks a run as done; its files have this many bytes.
+    /// Marks a run as done. `bytes_so_far` is the position in all files.
     pub(super) fn finish_run(&mut self, bytes_so_far: u64) {
         self.runs += 1;
         if self.total_runs > 1 {

@@ -13,7 +13,6 @@ pub(super) struct Report {
     pub(super) title: String,
     /// Runs, worst first.
     pub(super) runs: Vec<Judgement>,
-    /// Watchpoints in force.
     pub(super) watchpoints: Watchpoints,
     /// Hits of this severity or a higher one make the check fail.
     pub(super) fail_on: Severity,
@@ -34,7 +33,8 @@ pub(super) struct Report {
 }
 
 impl Report {
-    /// Sorts the runs: the worst first, those of which nothing was checked after those with something to read, then by name.
+    /// Sorts the runs: findings first, then partly and entirely unchecked runs, then those without a problem; equal
+    /// ones by name.
     pub(super) fn sort(&mut self) {
         let badness = |run: &Judgement| {
             let hits = run.findings.hits.iter().map(|hit| hit.severity).max();
@@ -72,7 +72,7 @@ impl Report {
     /// The hit for which a training was stopped: one of the step at which it stopped itself, else the earliest that
     /// makes the check fail.
     pub(super) fn hit_of_stop(&self) -> Option<&Hit> {
-        let stopped_at = self.live.as_ref().and_then(|own| own.stopped_at_step);
+        let stopped_at = self.live.as_ref().and_then(|live| live.stopped_at_step);
         let hits = self.runs.iter().flat_map(|run| &run.findings.hits);
         hits.filter(|hit| self.counts(hit))
             .min_by_key(|hit| (Some(hit.step) != stopped_at, hit.step))

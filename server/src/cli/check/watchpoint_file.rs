@@ -12,7 +12,6 @@ use crate::watchpoints::{Sets, Wrong, parse};
 /// Number of lines quoted before the faulty one.
 const LINES_BEFORE: usize = 2;
 
-/// Reads a file.
 pub(super) fn read(path: &Path) -> Result<Sets, Mistake> {
     let text = fs::read_to_string(path).map_err(|error| {
         let mistake = Mistake::new(2, format!("the watchpoints cannot be read: {error}"));

@@ -1,4 +1,4 @@
-//! Profiles of two runs side by side: steps and their parts, operators and kernels, as the page Compare has them.
+//! Profiles of two runs side by side: steps and their parts, operators and kernels, as on the Compare page.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -42,8 +42,8 @@ impl Subject {
     }
 }
 
-/// Compares the profile of the first run with that of the second, its baseline. Returns the exit status: 0 for steps as
-/// long, 1 for steps longer or shorter than by chance, 2 for too few steps to tell.
+/// Compares the profile of the first run with that of the second, its baseline. Returns the exit status: 0 if the steps
+/// take the same time within chance, 1 if they are longer or shorter, 2 if there are too few steps to tell.
 pub(super) fn run(flags: &DiffFlags, out: Out<'_>) -> Result<u8, CommandError> {
     let other_session = flags.other_session.as_ref().or(flags.session.as_ref());
     let other_rank = flags.other_rank.or(flags.rank);
@@ -53,8 +53,8 @@ pub(super) fn run(flags: &DiffFlags, out: Out<'_>) -> Result<u8, CommandError> {
         since: flags.since_step,
         until: None,
     };
-    let [own, base] = [&a, &b].map(|subject| Side::new(&subject.loaded.model, all));
-    let found = diff(&own, &base);
+    let [compared, base] = [&a, &b].map(|subject| Side::new(&subject.loaded.model, all));
+    let found = diff(&compared, &base);
     match flags.format {
         OutputFormat::Text if flags.quiet => writeln!(out, "{}", found.sentence.en)?,
         OutputFormat::Text => text([&a, &b], &found, flags.all, out)?,
@@ -74,10 +74,10 @@ fn text(
     out: Out<'_>,
 ) -> WriteResult {
     let mut heads = Table::new(vec![Column::left(""); 3]);
-    for (letter, own) in ["A", "B"].into_iter().zip(subjects) {
-        let session = words::name(own.loaded.session(), None);
-        let place = format!("session {session}, rank {}", own.loaded.rank());
-        let title = words::name(&own.title, None);
+    for (letter, subject) in ["A", "B"].into_iter().zip(subjects) {
+        let session = words::name(subject.loaded.session(), None);
+        let place = format!("session {session}, rank {}", subject.loaded.rank());
+        let title = words::name(&subject.title, None);
         heads.row([letter.into(), styled(STRONG, title), place.into()]);
     }
     heads.write(out)?;
@@ -88,28 +88,31 @@ fn text(
     )?;
     let mut table = sides("");
     table.row(row("step, median", found.median_step_nanos));
-    let (own, base) = found.parts_nanos;
-    for (name, own, base) in [
-        ("kernels", own.kernel, base.kernel),
-        ("copies", own.memcpy, base.memcpy),
-        ("memset", own.memset, base.memset),
-        ("communication", own.communication, base.communication),
-        ("runtime", own.runtime, base.runtime),
-        ("waiting for data", own.data, base.data),
-        ("operators", own.operators, base.operators),
-        ("other", own.other, base.other),
+    let (parts, base) = found.parts_nanos;
+    for (name, nanos, base) in [
+        ("kernels", parts.kernel, base.kernel),
+        ("copies", parts.memcpy, base.memcpy),
+        ("memset", parts.memset, base.memset),
+        ("communication", parts.communication, base.communication),
+        ("runtime", parts.runtime, base.runtime),
+        ("waiting for data", parts.data, base.data),
+        ("operators", parts.operators, base.operators),
+        ("other", parts.other, base.other),
     ] {
-        if own != 0 || base != 0 {
-            table.row(row(name, (own, base)));
+        if nanos != 0 || base != 0 {
+            table.row(row(name, (nanos, base)));
         }
     }
-    let (own, base) = found.peak_len_bytes;
-    if own.is_some() || base.is_some() {
-        let both = own.zip(base);
-        let change = both.map_or_else(|| "".into(), |(own, base)| change(own as f64, base as f64));
-        let [own, base] =
-            [own, base].map(|peak| peak.map_or_else(|| "not recorded".to_owned(), words::size));
-        table.row(["peak of memory".into(), own.into(), base.into(), change]);
+    let (peak, base) = found.peak_len_bytes;
+    if peak.is_some() || base.is_some() {
+        let both = peak.zip(base);
+        let change = both.map_or_else(
+            || "".into(),
+            |(peak, base)| change(peak as f64, base as f64),
+        );
+        let [peak, base] =
+            [peak, base].map(|peak| peak.map_or_else(|| "not recorded".to_owned(), words::size));
+        table.row(["peak of memory".into(), peak.into(), base.into(), change]);
     }
     table.write(out)?;
     let limit = if shows_all { usize::MAX } else { MAX_LINES };
@@ -134,25 +137,24 @@ fn sides(head: &'static str) -> Table {
     Table::new(columns).indent(2)
 }
 
-/// A row of times.
-fn row(name: &str, (own, base): (i64, i64)) -> [Cell; 4] {
+fn row(name: &str, (nanos, base): (i64, i64)) -> [Cell; 4] {
     let time = |nanos: i64| digits::nanos(u64::try_from(nanos).unwrap_or(0));
-    let change = change(own as f64, base as f64);
-    [name.into(), time(own).into(), time(base).into(), change]
+    let change = change(nanos as f64, base as f64);
+    [name.into(), time(nanos).into(), time(base).into(), change]
 }
 
 /// Change from the baseline.
-fn change(own: f64, base: f64) -> Cell {
-    if own.total_cmp(&base).is_eq() {
+fn change(value: f64, base: f64) -> Cell {
+    if value.total_cmp(&base).is_eq() {
         return "equal".into();
     }
     if base <= 0.0 {
         return styled(WARNING, "new");
     }
-    if own <= 0.0 {
+    if value <= 0.0 {
         return styled(OK, "gone");
     }
-    let share = own / base - 1.0;
+    let share = value / base - 1.0;
     let (sign, style) = if share > 0.0 {
         ("+", WARNING)
     } else {
@@ -161,9 +163,11 @@ fn change(own: f64, base: f64) -> Cell {
     styled(style, format!("{sign}{}", digits::percent(share.abs())))
 }
 
-/// Operators or kernels by what they cost a step.
+/// Operators or kernels by their cost per step.
 fn rows(head: &'static str, all: &[OperatorDifference], limit: usize, out: Out<'_>) -> WriteResult {
-    let differs = |own: &&OperatorDifference| own.self_step_nanos.0 != own.self_step_nanos.1;
+    let differs = |difference: &&OperatorDifference| {
+        difference.self_step_nanos.0 != difference.self_step_nanos.1
+    };
     let count = all.iter().filter(differs).count();
     if count == 0 {
         return Ok(());
@@ -176,11 +180,11 @@ fn rows(head: &'static str, all: &[OperatorDifference], limit: usize, out: Out<'
         Column::right("CALLS"),
     ];
     let mut table = Table::new(columns).indent(2);
-    for own in all.iter().filter(differs).take(limit) {
-        let name = words::name(&own.name, None);
-        let [name, a, b, change] = row(&name, own.self_step_nanos);
-        let [of_a, of_b] =
-            [own.calls_step.0, own.calls_step.1].map(|calls| digits::trimmed(calls, 3));
+    for difference in all.iter().filter(differs).take(limit) {
+        let name = words::name(&difference.name, None);
+        let [name, a, b, change] = row(&name, difference.self_step_nanos);
+        let [of_a, of_b] = [difference.calls_step.0, difference.calls_step.1]
+            .map(|calls| digits::trimmed(calls, 3));
         let calls = if of_a == of_b {
             of_a
         } else {
@@ -214,10 +218,10 @@ struct JsonDiff<'a> {
 }
 
 fn json(subjects: [&Subject; 2], found: &ProfileDiff, out: Out<'_>) -> WriteResult {
-    let [a, b] = subjects.map(|own| JsonSubject {
-        run: &own.title,
-        session: own.loaded.session(),
-        rank: own.loaded.rank(),
+    let [a, b] = subjects.map(|subject| JsonSubject {
+        run: &subject.title,
+        session: subject.loaded.session(),
+        rank: subject.loaded.rank(),
     });
     serde_json::to_writer_pretty(&mut *out, &JsonDiff { a, b, diff: found })?;
     writeln!(out)

@@ -89,8 +89,8 @@ fn configuration(compared: &DiffResult, limit: usize, out: Out<'_>) -> WriteResu
     let (paths, differ): (Vec<_>, Vec<_>) = compared
         .settings
         .iter()
-        .filter(|own| own.differs)
-        .partition(|own| own.is_path);
+        .filter(|setting| setting.differs)
+        .partition(|setting| setting.is_path);
     if differ.is_empty() && paths.is_empty() {
         return Ok(());
     }
@@ -98,9 +98,9 @@ fn configuration(compared: &DiffResult, limit: usize, out: Out<'_>) -> WriteResu
     writeln!(out, "\n  {STRONG}Configuration{STRONG:#}  {head}")?;
     let columns = [Column::left(""), Column::right("A"), Column::right("B")];
     let mut table = Table::new(columns).indent(4);
-    for own in differ.iter().take(limit) {
-        let [a, b] = [0, 1].map(|at| setting(own.values.get(at).and_then(Option::as_ref)));
-        let name = words::name(&own.key, None);
+    for differing in differ.iter().take(limit) {
+        let [a, b] = [0, 1].map(|at| setting(differing.values.get(at).and_then(Option::as_ref)));
+        let name = words::name(&differing.key, None);
         table.row([name.into(), styled(WARNING, a), styled(WARNING, b)]);
     }
     table.write(out)?;
@@ -108,7 +108,7 @@ fn configuration(compared: &DiffResult, limit: usize, out: Out<'_>) -> WriteResu
     if !paths.is_empty() {
         let names: Vec<String> = paths
             .iter()
-            .map(|own| words::name(&own.key, None))
+            .map(|setting| words::name(&setting.key, None))
             .collect();
         let paths = words::plural(paths.len() as u64, "path differs", "paths differ");
         writeln!(out, "    {QUIET}{paths}: {}{QUIET:#}", names.join(", "))?;
@@ -117,18 +117,23 @@ fn configuration(compared: &DiffResult, limit: usize, out: Out<'_>) -> WriteResu
 }
 
 fn pipeline(outcome: &AgainstBase, limit: usize, out: Out<'_>) -> WriteResult {
-    let all = outcome.pipeline.iter().flat_map(|own| &own.differences);
+    let all = outcome.pipeline.iter().flat_map(|facts| &facts.differences);
     let mut lines: Vec<String> = Vec::new();
-    for own in all {
-        let name = words::name(&own.operation, None);
-        match (own.base_place, own.other_place) {
+    for difference in all {
+        let name = words::name(&difference.operation, None);
+        match (difference.base_place, difference.other_place) {
             (Some(_), None) => lines.push(format!("{name} only in A")),
             (None, _) => lines.push(format!("{name} only in B")),
             _ => {
-                for change in own.parameters.iter().filter(|own| !own.is_path) {
-                    let [a, b] = [&change.base, &change.other].map(|own| {
-                        own.as_ref()
-                            .map_or("–".to_owned(), |own| words::name(own, None))
+                for change in difference
+                    .parameters
+                    .iter()
+                    .filter(|parameter| !parameter.is_path)
+                {
+                    let [a, b] = [&change.base, &change.other].map(|value| {
+                        value
+                            .as_ref()
+                            .map_or("–".to_owned(), |value| words::name(value, None))
                     });
                     let parameter = words::name(&change.name, None);
                     lines.push(format!("{name}  {parameter}  {a} → {b}"));
@@ -229,13 +234,19 @@ fn results(outcome: &AgainstBase, limit: usize, out: Out<'_>) -> WriteResult {
         };
         styled(style, number(value))
     };
-    let all: Vec<_> = outcome.scalars.iter().filter(|own| own.rank == 0).collect();
-    for own in all.iter().take(limit) {
-        let (Some(step), Some(a), Some(b)) = (own.last_step, own.base_last, own.other_last) else {
+    let all: Vec<_> = outcome
+        .scalars
+        .iter()
+        .filter(|scalar| scalar.rank == 0)
+        .collect();
+    for scalar in all.iter().take(limit) {
+        let (Some(step), Some(a), Some(b)) =
+            (scalar.last_step, scalar.base_last, scalar.other_last)
+        else {
             continue;
         };
         table.row([
-            words::name(&own.tag, None).into(),
+            words::name(&scalar.tag, None).into(),
             words::step(step).into(),
             value(a),
             value(b),
@@ -295,7 +306,7 @@ struct Answer<'a> {
     lacking_steps: [u64; 2],
     only_a: Vec<&'a str>,
     only_b: Vec<&'a str>,
-    /// Settings that differ: key and both values, places on disks too.
+    /// Settings that differ: key and both values, including paths.
     configuration: Vec<JsonSetting<'a>>,
     pipeline: &'a [trainscope_api::compare::PipelineDifference],
     damaged: Vec<JsonFault<'a>>,
@@ -339,7 +350,7 @@ fn plain(value: Option<&HparamValue>) -> serde_json::Value {
 pub(super) fn json(runs: [&Reading; 2], compared: &DiffResult, out: Out<'_>) -> WriteResult {
     let outcome = &compared.outcome;
     let parting = |part: &'_ Parting| -> [Float; 2] {
-        [part.base_value, part.other_value].map(|own| Float(own.unwrap_or(f64::NAN)))
+        [part.base_value, part.other_value].map(|value| Float(value.unwrap_or(f64::NAN)))
     };
     let parted: Vec<JsonParting<'_>> = outcome
         .partings
@@ -358,7 +369,7 @@ pub(super) fn json(runs: [&Reading; 2], compared: &DiffResult, out: Out<'_>) -> 
         let all = names.tensors.iter().chain(&names.scalars);
         all.map(String::as_str).collect()
     });
-    let settings = compared.settings.iter().filter(|own| own.differs);
+    let settings = compared.settings.iter().filter(|setting| setting.differs);
     let answer = Answer {
         version: 2,
         runs: runs.map(|run| &*run.title),
@@ -372,14 +383,14 @@ pub(super) fn json(runs: [&Reading; 2], compared: &DiffResult, out: Out<'_>) -> 
         only_a,
         only_b,
         configuration: settings
-            .map(|own| JsonSetting {
-                key: &own.key,
-                values: own
+            .map(|setting| JsonSetting {
+                key: &setting.key,
+                values: setting
                     .values
                     .iter()
                     .map(|value| plain(value.as_ref()))
                     .collect(),
-                is_path: own.is_path,
+                is_path: setting.is_path,
             })
             .collect(),
         pipeline: outcome

@@ -161,7 +161,7 @@ impl Files<'_> {
             for rank in entry
                 .ranks
                 .iter()
-                .filter(|rank| flags.rank.is_none_or(|own| own == **rank))
+                .filter(|rank| flags.rank.is_none_or(|wanted| wanted == **rank))
             {
                 let failed = |error: &TensorError| {
                     Mistake::new(2, error.to_string()).at(words::name(&entry.tensor, None))

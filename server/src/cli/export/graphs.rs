@@ -92,7 +92,7 @@ pub(super) fn recorded(
     Ok(records.into_iter().map(whole))
 }
 
-/// Selected scopes with those around them; `None` for a first view.
+/// Selected scopes with their ancestors; `None` for the first view.
 fn wanted(flags: &ExportFlags, tree: &Tree) -> Result<Option<BTreeSet<usize>>, Mistake> {
     if flags.expand.is_empty() && flags.depth.is_none() {
         return Ok(None);
@@ -146,15 +146,15 @@ fn no_scope(path: &str, tree: &Tree) -> Mistake {
 fn figure(graph: &Graph, tree: &Tree, scene: &Scene) -> Figure {
     let ink_of = tones(graph, tree, scene);
     let mut nodes: Vec<Node> = Vec::with_capacity(scene.boxes.len());
-    for own in &scene.boxes {
-        let around = own.parent.and_then(|parent| nodes.get(parent));
+    for scene_box in &scene.boxes {
+        let around = scene_box.parent.and_then(|parent| nodes.get(parent));
         let depth = around.map_or(0, |around| around.depth + 1);
         nodes.push(Node {
             tone: ink_of
-                .get(type_of(graph, tree, own))
+                .get(type_of(graph, tree, scene_box))
                 .copied()
                 .unwrap_or_default(),
-            ..node(graph, tree, own, depth)
+            ..node(graph, tree, scene_box, depth)
         });
     }
     let curves = scene.lines.iter().map(|line| Curve {
@@ -175,8 +175,8 @@ fn figure(graph: &Graph, tree: &Tree, scene: &Scene) -> Figure {
 }
 
 /// Operation type of a box; empty for scopes.
-fn type_of<'a>(graph: &'a Graph, tree: &Tree, own: &SceneBox) -> &'a str {
-    match tree.items[own.item].what {
+fn type_of<'a>(graph: &'a Graph, tree: &Tree, scene_box: &SceneBox) -> &'a str {
+    match tree.items[scene_box.item].what {
         What::Node(node) => &graph.nodes[node].op_type,
         What::Scope | What::Fold(_) => "",
     }
@@ -185,8 +185,8 @@ fn type_of<'a>(graph: &'a Graph, tree: &Tree, own: &SceneBox) -> &'a str {
 /// Colours of the most frequent types.
 fn tones<'a>(graph: &'a Graph, tree: &Tree, scene: &Scene) -> BTreeMap<&'a str, Tone> {
     let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
-    for own in &scene.boxes {
-        *counts.entry(type_of(graph, tree, own)).or_default() += 1;
+    for scene_box in &scene.boxes {
+        *counts.entry(type_of(graph, tree, scene_box)).or_default() += 1;
     }
     counts.remove("");
     let mut types: Vec<(&str, usize)> = counts.into_iter().collect();
@@ -198,16 +198,16 @@ fn tones<'a>(graph: &'a Graph, tree: &Tree, scene: &Scene) -> BTreeMap<&'a str, 
         .collect()
 }
 
-fn node(graph: &Graph, tree: &Tree, own: &SceneBox, depth: usize) -> Node {
-    let item = &tree.items[own.item];
-    let op_type = type_of(graph, tree, own);
+fn node(graph: &Graph, tree: &Tree, scene_box: &SceneBox, depth: usize) -> Node {
+    let item = &tree.items[scene_box.item];
+    let op_type = type_of(graph, tree, scene_box);
     let says_type = item
         .label
         .to_lowercase()
         .starts_with(&op_type.to_lowercase());
-    let chips = own.attached.iter().take(MAX_CHIPS);
+    let chips = scene_box.attached.iter().take(MAX_CHIPS);
     Node {
-        at: [own.x, own.y, own.width, own.height].map(f64::round),
+        at: [scene_box.x, scene_box.y, scene_box.width, scene_box.height].map(f64::round),
         depth,
         label: item.label.clone(),
         detail: match item.what {
@@ -219,9 +219,9 @@ fn node(graph: &Graph, tree: &Tree, own: &SceneBox, depth: usize) -> Node {
         chips: chips
             .map(|&node| chip_label(&graph.nodes[node].name).to_owned())
             .collect(),
-        more_chips: own.attached.len().saturating_sub(MAX_CHIPS) as u64,
+        more_chips: scene_box.attached.len().saturating_sub(MAX_CHIPS) as u64,
         is_scope: !matches!(item.what, What::Node(_)),
-        is_open: own.is_open,
+        is_open: scene_box.is_open,
         is_stack: matches!(item.what, What::Fold(_)),
         ..Node::default()
     }

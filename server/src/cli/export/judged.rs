@@ -36,9 +36,13 @@ pub(super) fn listed(
             .as_ref()
             .is_none_or(|regex| regex.is_match(&entry.tensor));
         is_named
-            && entry.sources.iter().any(|own| {
-                flags.since_step.is_none_or(|since| own.last_step >= since)
-                    && flags.until_step.is_none_or(|until| own.first_step <= until)
+            && entry.sources.iter().any(|source| {
+                flags
+                    .since_step
+                    .is_none_or(|since| source.last_step >= since)
+                    && flags
+                        .until_step
+                        .is_none_or(|until| source.first_step <= until)
             })
     };
     let mut tensors = found.tensors;
@@ -88,13 +92,13 @@ pub(super) fn tensors(
             entry.dtype.clone().unwrap_or_default(),
             joined(shape, "x"),
         ];
-        for own in &entry.sources {
+        for source in &entry.sources {
             let mut row = cells.to_vec();
-            row.push(crate::watchpoints::name_of(&own.source));
+            row.push(crate::watchpoints::name_of(&source.source));
             row.extend([
-                own.steps.to_string(),
-                own.first_step.to_string(),
-                own.last_step.to_string(),
+                source.steps.to_string(),
+                source.first_step.to_string(),
+                source.last_step.to_string(),
             ]);
             table.cells(&row)?;
         }
@@ -153,9 +157,9 @@ pub(super) fn hits(
             named(&hit.values),
             named(&hit.thresholds),
             hit.sentence.en.clone(),
-            hit.source
-                .as_ref()
-                .map_or_else(String::new, |own| format!("{}:{}", own.file, own.line)),
+            hit.source.as_ref().map_or_else(String::new, |source| {
+                format!("{}:{}", source.file, source.line)
+            }),
         ])?;
     }
     Ok(())

@@ -20,7 +20,7 @@ use crate::cli::CommandError;
 use crate::cli::mistake::Mistake;
 use crate::cli::reading::Reading;
 
-/// Size of one map, CSS pixels, and the number of them side by side.
+/// Size of one map, CSS pixels, and the number of maps side by side.
 const SIZE: (f64, f64) = (560.0, 440.0);
 const COLUMNS: usize = 2;
 
@@ -116,7 +116,7 @@ pub(super) fn picture(
         let Some(at) = last(reading, &flags.query(reading, tag))? else {
             continue;
         };
-        let Some(own) = Drawable::new(&at.body, colour) else {
+        let Some(map) = Drawable::new(&at.body, colour) else {
             continue;
         };
         frames.push(Frame {
@@ -126,7 +126,7 @@ pub(super) fn picture(
             width: SIZE.0,
             height: SIZE.1,
         });
-        maps.push(own);
+        maps.push(map);
     }
     if maps.is_empty() {
         let error = Mistake::new(2, "no loss landscape has a surface that can be drawn");
@@ -142,7 +142,9 @@ pub(super) fn picture(
 /// Part, interval, x, y and z of each point: of the surface, of the path, and the end.
 pub(super) fn rows(landscape: &Landscape) -> Vec<Vec<String>> {
     let row = |part: &str, interval: Option<i64>, [x, y, z]: [f64; 3]| {
-        let interval = interval.map(|own| own.to_string()).unwrap_or_default();
+        let interval = interval
+            .map(|interval| interval.to_string())
+            .unwrap_or_default();
         let mut cells = vec![part.to_owned(), interval];
         cells.extend([x, y, z].map(number));
         cells

@@ -9,7 +9,6 @@ use crate::tensors::find::TensorError;
 /// Maximum number of lines on standard error; the rest is a count.
 const MAX_LINES: usize = 20;
 
-/// Skipped tensors.
 #[derive(Default)]
 pub(super) struct SkippedTensors {
     lines: Vec<String>,
@@ -30,7 +29,7 @@ impl SkippedTensors {
         }
     }
 
-    /// The first of them, as a sentence.
+    /// The first skipped tensor, as a sentence.
     pub(super) fn first(&self) -> Option<&str> {
         self.lines.first().map(String::as_str)
     }

@@ -42,7 +42,7 @@ pub(in crate::cli) const COLOURS: [(Rgb, Rgb); 6] = [
 
 /// Plot of several series in order, each with its colour.
 pub(in crate::cli) fn curve(series: &[(Rgb, Series)], (width, height): (f64, f64)) -> Spec {
-    let steps = || series.iter().flat_map(|(_, own)| &own.steps);
+    let steps = || series.iter().flat_map(|(_, series)| &series.steps);
     let ends = steps().min().zip(steps().max());
     Spec {
         width,
@@ -56,14 +56,14 @@ pub(in crate::cli) fn curve(series: &[(Rgb, Series)], (width, height): (f64, f64
         limits: Vec::new(),
         lines: series
             .iter()
-            .map(|(colour, own)| line(*colour, own))
+            .map(|(colour, series)| line(*colour, series))
             .collect(),
     }
 }
 
 fn line(colour: Rgb, series: &Series) -> Line {
-    let stretches = series.non_finite.iter().map(|own| {
-        let (class, name) = match own.class {
+    let stretches = series.non_finite.iter().map(|stretch| {
+        let (class, name) = match stretch.class {
             NonFiniteClass::Nan => (Class::Nan, ""),
             NonFiniteClass::PosInf => (Class::PosInf, "+∞"),
             NonFiniteClass::NegInf => (Class::NegInf, "−∞"),
@@ -71,12 +71,12 @@ fn line(colour: Rgb, series: &Series) -> Line {
         let label = if name.is_empty() {
             String::new()
         } else {
-            format!("{name} @ {}", label::step(own.first_step))
+            format!("{name} @ {}", label::step(stretch.first_step))
         };
         Stretch {
             class,
-            first: own.first_step as f64,
-            last: own.last_step as f64,
+            first: stretch.first_step as f64,
+            last: stretch.last_step as f64,
             label,
         }
     });
@@ -104,7 +104,11 @@ pub(in crate::cli) fn heat_map(
     answer: &DistributionsAnswer,
     (width, height): (f64, f64),
 ) -> distribution::Spec {
-    let rows = answer.series.iter().flatten().flat_map(|own| &own.rows);
+    let rows = answer
+        .series
+        .iter()
+        .flatten()
+        .flat_map(|series| &series.rows);
     let rows = rows.map(|row| distribution::Row {
         at: row.step as f64,
         counts: row.counts.clone(),
@@ -184,7 +188,7 @@ pub(super) fn picture(
     reading: &Reading,
     tags: &[Tag],
 ) -> Result<Vec<u8>, CommandError> {
-    // Ranks and writers of a tag share a plot, as on the pages; each has its own heat map.
+    // Ranks and writers of a tag share a plot, as on the pages; each has a separate heat map.
     let mut by_name: BTreeMap<(&str, u32), Vec<&Tag>> = BTreeMap::new();
     for tag in tags {
         let part = if flags.kind == ExportKind::Scalars {
@@ -255,7 +259,7 @@ pub(super) fn picture(
     Ok(encoded(flags, sheet, || too_many(flags, frames.len()))?)
 }
 
-/// A picture in the format that was asked for. `too_large` is the error of one with too many pixels.
+/// A picture in the requested format. `too_large` makes the error for one with too many pixels.
 pub(super) fn encoded(
     flags: &ExportFlags,
     svg: String,

@@ -40,7 +40,7 @@ impl SessionChoice {
         })
     }
 
-    /// The profiles of its ranks, or of one; at least one.
+    /// The profiles of all ranks of the session, or of `rank`: at least one.
     pub(in crate::cli) fn loaded(
         &self,
         rank: Option<u32>,
@@ -59,8 +59,11 @@ impl SessionChoice {
                 .at(&*title)
                 .attempt("a folder with the trace of a profiler, or another --session")
         })?;
-        let there: Vec<String> = loaded.iter().map(|own| own.rank().to_string()).collect();
-        loaded.retain(|own| rank.is_none_or(|rank| rank == own.rank()));
+        let there: Vec<String> = loaded
+            .iter()
+            .map(|profile| profile.rank().to_string())
+            .collect();
+        loaded.retain(|profile| rank.is_none_or(|rank| rank == profile.rank()));
         if loaded.is_empty() {
             return Err(
                 Mistake::new(2, format!("{title} has no profile of that rank"))
@@ -104,8 +107,9 @@ pub(super) fn write(flags: &ExportFlags, reading: &Reading) -> Result<(), Comman
     };
     match flags.kind {
         ExportKind::Stacks => write_out(flags, |out| {
-            for own in &loaded {
-                let stacks = Stacks::new(&own.model, own.levels(), area(flags, own), None);
+            for profile in &loaded {
+                let stacks =
+                    Stacks::new(&profile.model, profile.levels(), area(flags, profile), None);
                 let mut text = String::new();
                 if stacks.fold(&mut text).is_ok() {
                     out.write_all(text.as_bytes())?;
@@ -114,30 +118,34 @@ pub(super) fn write(flags: &ExportFlags, reading: &Reading) -> Result<(), Comman
             Ok(())
         }),
         ExportKind::Timeline => {
-            let [own] = &loaded[..] else {
+            let [profile] = &loaded[..] else {
                 return Err(Mistake::new(2, "a timeline is of one session and one rank")
                     .at("--kind timeline")
                     .attempt("--session newest --rank 0")
                     .into());
             };
             if flags.format != ExportFormat::Json {
-                let picture = timeline::picture(flags, &reading.title, own, area(flags, own))?;
+                let picture =
+                    timeline::picture(flags, &reading.title, profile, area(flags, profile))?;
                 return write_out(flags, |out| Ok(out.write_all(&picture)?));
             }
             write_out(flags, |out| {
-                let area = area(flags, own);
-                Ok(export_json::write(&own.model, own.levels(), area, &mut {
-                    out
-                })?)
+                let area = area(flags, profile);
+                Ok(export_json::write(
+                    &profile.model,
+                    profile.levels(),
+                    area,
+                    &mut { out },
+                )?)
             })
         }
         ExportKind::Profile if flags.format == ExportFormat::Json => {
-            // As a baseline it is compared by every operator.
-            let whole = |own: &Arc<LoadedProfile>| SessionSummary {
-                operators: Operators::new(&own.model)
+            // A baseline needs every operator.
+            let whole = |profile: &Arc<LoadedProfile>| SessionSummary {
+                operators: Operators::new(&profile.model)
                     .table(OperatorGroup::Name, range)
                     .rows,
-                ..summary(reading, own, &loaded, range)
+                ..summary(reading, profile, &loaded, range)
             };
             let overview = ProfileOverview {
                 sessions: loaded.iter().map(whole).collect(),
@@ -155,12 +163,12 @@ pub(super) fn write(flags: &ExportFlags, reading: &Reading) -> Result<(), Comman
                 ExportKind::Ranks => write_ranks(&loaded, &mut table)?,
                 ExportKind::Advice => {
                     let all = loaded.iter();
-                    let all = all.map(|own| summary(reading, own, &loaded, range));
+                    let all = all.map(|profile| summary(reading, profile, &loaded, range));
                     write_advice(all, &mut table)?;
                 }
                 _ => {
                     let all = loaded.iter();
-                    let all = all.map(|own| summary(reading, own, &loaded, range));
+                    let all = all.map(|profile| summary(reading, profile, &loaded, range));
                     write_steps(all, flags.kind == ExportKind::Steps, &mut table)?;
                 }
             }
@@ -178,22 +186,24 @@ fn chosen(flags: &ExportFlags, reading: &Reading) -> Result<Vec<Arc<LoadedProfil
     Ok(loaded)
 }
 
-/// The summary of one profile; `all` are the profiles that were chosen.
+/// The summary of one profile; `all` are the chosen profiles.
 fn summary(
     reading: &Reading,
-    own: &LoadedProfile,
+    profile: &LoadedProfile,
     all: &[Arc<LoadedProfile>],
     range: StepRange,
 ) -> SessionSummary {
-    let same = all.iter().filter(|other| other.session() == own.session());
+    let same = all
+        .iter()
+        .filter(|other| other.session() == profile.session());
     let ranks: Vec<Arc<LoadedProfile>> = same.cloned().collect();
-    judged(&reading.index, own, &ranks, range, usize::MAX)
+    judged(&reading.index, profile, &ranks, range, usize::MAX)
 }
 
 /// The area of `--from` and `--until`, since the start of the session.
-fn area(flags: &ExportFlags, own: &LoadedProfile) -> (i64, i64) {
-    let extent = &own.model.extent;
-    // Areas leave their end out, and slices without a length may be there.
+fn area(flags: &ExportFlags, profile: &LoadedProfile) -> (i64, i64) {
+    let extent = &profile.model.extent;
+    // The end of an area is exclusive: a slice without a length at the end needs one nanosecond more.
     let end = extent.end.saturating_sub(extent.start).saturating_add(1);
     (flags.from.unwrap_or(0), flags.until.unwrap_or(end))
 }
@@ -239,16 +249,16 @@ fn write_steps(
             "is_whole",
         ])?;
     }
-    for own in all {
-        for step in &own.steps {
+    for summary in all {
+        for step in &summary.steps {
             table.object(&StepRow {
-                session: &own.session,
-                rank: own.rank,
+                session: &summary.session,
+                rank: summary.rank,
                 step,
             })?;
             let first = [
-                own.session.clone(),
-                own.rank.to_string(),
+                summary.session.clone(),
+                summary.rank.to_string(),
                 step.number.to_string(),
             ];
             if with_phases {
@@ -303,8 +313,8 @@ fn write_operators(
     ];
     head.extend(is_by_shape.then_some("shapes"));
     table.head(&head)?;
-    for own in loaded {
-        for row in Operators::new(&own.model)
+    for profile in loaded {
+        for row in Operators::new(&profile.model)
             .table(flags.by.into(), range)
             .rows
         {
@@ -320,7 +330,10 @@ fn write_operators(
             let mut cells = vec![row.name, row.r#type, row.calls.to_string()];
             cells.extend(times.map(|time| time.to_string()));
             cells.extend([row.flops, row.bytes].map(|count| count.to_string()));
-            cells.push(row.roofline.map_or_else(String::new, |own| own.to_string()));
+            cells.push(
+                row.roofline
+                    .map_or_else(String::new, |bound| bound.to_string()),
+            );
             cells.extend(is_by_shape.then_some(row.shapes));
             table.cells(&cells)?;
         }
@@ -337,34 +350,34 @@ fn write_memory(loaded: &[Arc<LoadedProfile>], table: &mut Table<'_>) -> Result<
         "allocated_bytes",
         "reserved_bytes",
     ])?;
-    for own in loaded {
-        for device in memory(&own.model, &MemoryAsk::default()).devices {
+    for profile in loaded {
+        for device in memory(&profile.model, &MemoryAsk::default()).devices {
             let ask = MemoryAsk {
                 device: Some(device.device),
                 ..MemoryAsk::default()
             };
-            write_series(own, &memory(&own.model, &ask), table)?;
+            write_series(profile, &memory(&profile.model, &ask), table)?;
         }
-        if let Some(timeline) = &own.memory_timeline {
-            let answer = memories::timeline::without_events(&own.model, timeline);
-            write_series(own, &answer, table)?;
+        if let Some(timeline) = &profile.memory_timeline {
+            let answer = memories::timeline::without_events(&profile.model, timeline);
+            write_series(profile, &answer, table)?;
         }
     }
     Ok(())
 }
 
 fn write_series(
-    own: &LoadedProfile,
+    profile: &LoadedProfile,
     answer: &MemoryAnswer,
     table: &mut Table<'_>,
 ) -> Result<(), CommandError> {
     table.object(answer)?;
     for (at, (time, allocated)) in answer.times_nanos.iter().zip(&answer.allocated).enumerate() {
-        // A file of memory over time does not tell it.
+        // Files of memory over time have no reserved bytes.
         let reserved = answer.reserved.get(at);
         table.cells(&[
-            own.session().to_owned(),
-            own.rank().to_string(),
+            profile.session().to_owned(),
+            profile.rank().to_string(),
             answer.device.clone(),
             time.to_string(),
             allocated.to_string(),
@@ -383,7 +396,7 @@ fn write_ranks(loaded: &[Arc<LoadedProfile>], table: &mut Table<'_>) -> Result<(
         "slow_from_step",
         "offset_nanos",
     ])?;
-    let models: Vec<_> = loaded.iter().map(|own| own.rank_model()).collect();
+    let models: Vec<_> = loaded.iter().map(|profile| profile.rank_model()).collect();
     for row in ranks::ranks(&models).ranks {
         table.object(&row)?;
         table.cells(&[
@@ -425,17 +438,17 @@ fn write_advice(
         "evidence",
         "remedy",
     ])?;
-    for own in all {
-        for advice in &own.advice {
+    for summary in all {
+        for advice in &summary.advice {
             table.object(&AdviceRow {
-                session: &own.session,
-                rank: own.rank,
+                session: &summary.session,
+                rank: summary.rank,
                 advice,
             })?;
             let gain = u64::try_from(advice.gain_nanos).unwrap_or(0);
             table.cells(&[
-                own.session.clone(),
-                own.rank.to_string(),
+                summary.session.clone(),
+                summary.rank.to_string(),
                 advice.id.clone(),
                 crate::watchpoints::name_of(&advice.severity),
                 number(advice.value),

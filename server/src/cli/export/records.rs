@@ -83,12 +83,12 @@ pub(super) fn write(
             ExportKind::Images => {
                 for at in images(flags, reading, tag)? {
                     let rows = at.body.items.iter().enumerate().map(|(index, item)| {
-                        let own = &at.body;
-                        let sizes =
-                            [own.width, own.height, own.channels].map(|size| size.to_string());
+                        let images = &at.body;
+                        let sizes = [images.width, images.height, images.channels]
+                            .map(|size| size.to_string());
                         let mut cells = vec![index.to_string()];
                         cells.extend(sizes);
-                        cells.push(format!("{:?}", own.encoding).to_lowercase());
+                        cells.push(format!("{:?}", images.encoding).to_lowercase());
                         cells.push(item.len_bytes.to_string());
                         cells
                     });
@@ -98,14 +98,14 @@ pub(super) fn write(
             ExportKind::Audio => {
                 for at in audio(flags, reading, tag)? {
                     let rows = at.body.items.iter().enumerate().map(|(index, item)| {
-                        let own = &at.body;
+                        let audio = &at.body;
                         vec![
                             index.to_string(),
-                            maybe(own.sample_rate_hz),
-                            own.channels.map(|n| n.to_string()).unwrap_or_default(),
-                            own.frames.map(|n| n.to_string()).unwrap_or_default(),
-                            own.content_type.clone(),
-                            own.labels.get(index).cloned().unwrap_or_default(),
+                            maybe(audio.sample_rate_hz),
+                            audio.channels.map(|n| n.to_string()).unwrap_or_default(),
+                            audio.frames.map(|n| n.to_string()).unwrap_or_default(),
+                            audio.content_type.clone(),
+                            audio.labels.get(index).cloned().unwrap_or_default(),
                             item.len_bytes.to_string(),
                         ]
                     });
@@ -253,8 +253,8 @@ fn node_cells(graph: &Graph, node: &Node) -> [String; 7] {
     let shapes = node
         .outputs
         .iter()
-        .map(|own| own.shape.as_ref().map_or_else(|| "?".to_owned(), shape));
-    let dtypes = node.outputs.iter().map(|own| own.dtype.clone());
+        .map(|output| output.shape.as_ref().map_or_else(|| "?".to_owned(), shape));
+    let dtypes = node.outputs.iter().map(|output| output.dtype.clone());
     [
         node.name.clone(),
         crate::watchpoints::name_of(&node.kind),
@@ -308,9 +308,14 @@ pub(super) fn body(
         };
     }
     match &at.body {
-        Body::Histogram(own) => {
-            let outside = [own.nan, own.pos_inf, own.neg_inf].map(|count| count.to_string());
-            let bins = own.lefts.iter().zip(&own.rights).zip(&own.counts);
+        Body::Histogram(histogram) => {
+            let outside = [histogram.nan, histogram.pos_inf, histogram.neg_inf]
+                .map(|count| count.to_string());
+            let bins = histogram
+                .lefts
+                .iter()
+                .zip(&histogram.rights)
+                .zip(&histogram.counts);
             let mut rows: Vec<Vec<String>> = bins
                 .map(|((left, right), count)| {
                     let cells = [*left, *right, *count].map(number);
@@ -322,40 +327,42 @@ pub(super) fn body(
                 let cells = [String::new(), String::new(), number(0.0)];
                 rows.push(cells.into_iter().chain(outside).collect());
             }
-            with!(own, rows.into_iter())
+            with!(histogram, rows.into_iter())
         }
-        Body::Text(own) => {
-            let rows = own.items.iter().enumerate();
+        Body::Text(text) => {
+            let rows = text.items.iter().enumerate();
             with!(
-                own,
+                text,
                 rows.map(|(index, text)| vec![index.to_string(), text.clone()])
             )
         }
-        Body::Statistics(own) => with!(own, std::iter::once(statistics(own))),
-        Body::PrCurve(own) => {
+        Body::Statistics(summary) => with!(summary, std::iter::once(statistics(summary))),
+        Body::PrCurve(curve) => {
             let columns = [
-                &own.thresholds,
-                &own.true_positives,
-                &own.false_positives,
-                &own.true_negatives,
-                &own.false_negatives,
-                &own.precision,
-                &own.recall,
+                &curve.thresholds,
+                &curve.true_positives,
+                &curve.false_positives,
+                &curve.true_negatives,
+                &curve.false_negatives,
+                &curve.precision,
+                &curve.recall,
             ];
-            let rows = (0..own.thresholds.len()).map(|row| {
+            let rows = (0..curve.thresholds.len()).map(|row| {
                 columns
                     .iter()
                     .map(|column| maybe(column.get(row).copied()))
                     .collect()
             });
-            with!(own, rows)
+            with!(curve, rows)
         }
-        Body::Landscape(own) => with!(own, super::landscape::rows(own).into_iter()),
-        Body::Lineage(own) if table.is_json() => with!(own, std::iter::empty()),
-        Body::Hparams(own) if table.is_json() => with!(own, std::iter::empty()),
-        Body::Lineage(own) => entries(table, count, at, &lineage(own)),
-        Body::Hparams(Hparams::SessionStart(own)) => {
-            let values = own
+        Body::Landscape(landscape) => {
+            with!(landscape, super::landscape::rows(landscape).into_iter())
+        }
+        Body::Lineage(record) if table.is_json() => with!(record, std::iter::empty()),
+        Body::Hparams(record) if table.is_json() => with!(record, std::iter::empty()),
+        Body::Lineage(record) => entries(table, count, at, &lineage(record)),
+        Body::Hparams(Hparams::SessionStart(start)) => {
+            let values = start
                 .values
                 .iter()
                 .map(|(name, value)| (name.clone(), hparam(value)));
@@ -410,7 +417,7 @@ pub(in crate::cli) fn lineage(lineage: &Lineage) -> Vec<(String, String)> {
             serde_json::Value::Null => {}
             // A typed value: its text is enough.
             serde_json::Value::Object(fields)
-                if fields.len() == 1 && fields.keys().all(|own| TYPES.contains(&&**own)) =>
+                if fields.len() == 1 && fields.keys().all(|field| TYPES.contains(&&**field)) =>
             {
                 for value in fields.values() {
                     leaves(value, name, out);
@@ -423,11 +430,11 @@ pub(in crate::cli) fn lineage(lineage: &Lineage) -> Vec<(String, String)> {
             }
             // A name with its value.
             serde_json::Value::Array(pair) if matches!(&pair[..], [serde_json::Value::String(_), value] if !value.is_string()) => {
-                if let [serde_json::Value::String(own), value] = &pair[..] {
-                    leaves(value, &below(own), out);
+                if let [serde_json::Value::String(key), value] = &pair[..] {
+                    leaves(value, &below(key), out);
                 }
             }
-            // A list of these has no name of its own.
+            // A list of such pairs has no name.
             serde_json::Value::Array(all)
                 if all
                     .iter()
@@ -455,8 +462,8 @@ pub(in crate::cli) fn lineage(lineage: &Lineage) -> Vec<(String, String)> {
     all
 }
 
-fn statistics(own: &TensorSummary) -> Vec<String> {
-    let stats = &own.stats;
+fn statistics(summary: &TensorSummary) -> Vec<String> {
+    let stats = &summary.stats;
     let counts = [
         stats.count,
         stats.nan,
@@ -470,18 +477,23 @@ fn statistics(own: &TensorSummary) -> Vec<String> {
     let finite = stats.finite.as_ref();
     let all = (stats.zero + stats.negative + stats.positive) as f64;
     let of = |read: fn(&trainscope_format::tensor::FiniteStats) -> f64| maybe(finite.map(read));
-    let sizes: Vec<String> = own.shape.iter().map(u64::to_string).collect();
+    let sizes: Vec<String> = summary.shape.iter().map(u64::to_string).collect();
     let mut cells = vec![
-        crate::watchpoints::name_of(&own.role),
-        own.dtype.as_str().to_owned(),
+        crate::watchpoints::name_of(&summary.role),
+        summary.dtype.as_str().to_owned(),
         sizes.join("x"),
     ];
     cells.extend(counts.map(|count| count.to_string()));
-    cells.extend([of(|own| own.min), of(|own| own.max), of(|own| own.mean)]);
-    cells.push(maybe(finite.map(|own| (own.m2 / all).sqrt())));
-    cells.extend([of(|own| own.mean_abs), of(|own| own.l2)]);
+    cells.extend([
+        of(|finite| finite.min),
+        of(|finite| finite.max),
+        of(|finite| finite.mean),
+    ]);
+    cells.push(maybe(finite.map(|finite| (finite.m2 / all).sqrt())));
+    cells.extend([of(|finite| finite.mean_abs), of(|finite| finite.l2)]);
     cells.push(
-        own.hash
+        summary
+            .hash
             .map(|hash| format!("{hash:016x}"))
             .unwrap_or_default(),
     );

@@ -65,7 +65,7 @@ struct Rows<'a> {
 }
 
 impl Rows<'_> {
-    /// Tensor files, a step at a time: listing a step takes as long as listing one tensor of it.
+    /// Exports tensor files step by step: listing a step takes as long as listing one of its tensors.
     fn dumps(&mut self, table: &mut Table<'_>) -> Result<(), CommandError> {
         let Some(recorded) = self.reading.index.recording(&self.reading.run) else {
             return Ok(());
@@ -75,7 +75,7 @@ impl Rows<'_> {
                 .steps
                 .keys()
                 .filter(|step| self.flags.wants_step(**step));
-            for &step in steps.filter(|_| self.flags.rank.is_none_or(|own| own == rank)) {
+            for &step in steps.filter(|_| self.flags.rank.is_none_or(|wanted| wanted == rank)) {
                 let mut contents: Vec<(String, Content)> =
                     recorded.contents(rank, step).into_iter().collect();
                 contents.sort_by(|a, b| a.0.cmp(&b.0));
@@ -167,7 +167,7 @@ impl Rows<'_> {
             }
         };
         let recorded = self.reading.index.recording(&self.reading.run);
-        let listed = recorded.and_then(|own| Some(own.catalog().tensor(name)?.role));
+        let listed = recorded.and_then(|recording| Some(recording.catalog().tensor(name)?.role));
         summary.role = listed.unwrap_or_else(|| role_of(summary.role, name, ""));
         let tag = Tag {
             tag: name.to_owned(),

@@ -26,7 +26,7 @@ impl<'a> Table<'a> {
         Self { form, last: None }
     }
 
-    /// Appends this cell to every line from here on.
+    /// Appends this cell to every following line.
     pub(super) fn end_lines_with(&mut self, cell: &str) {
         self.last = Some(cell.to_owned());
     }
@@ -36,7 +36,7 @@ impl<'a> Table<'a> {
         matches!(self.form, Form::Json { .. })
     }
 
-    /// Writes column names; objects have their own.
+    /// Writes column names; objects repeat theirs in each row.
     pub(super) fn head(&mut self, names: &[&str]) -> io::Result<()> {
         match &mut self.form {
             Form::Csv(out) => out.write_record(names).map_err(io::Error::from),
@@ -55,7 +55,6 @@ impl<'a> Table<'a> {
         }
     }
 
-    /// Writes an object.
     pub(super) fn object(&mut self, value: &impl Serialize) -> io::Result<()> {
         match &mut self.form {
             Form::Csv(_) => Ok(()),

@@ -1,4 +1,4 @@
-//! The picture of a timeline: the whole session, or a stretch of it.
+//! The picture of a timeline: the whole session, or a part.
 
 use trainscope_analysis::trace::{lanes, view};
 use trainscope_api::timeline::{RowCells, TimelineAnswer, TimelineQuery};
@@ -16,14 +16,14 @@ use crate::profiles::LoadedProfile;
 
 /// Maximum number of rows of a picture: more would be too high for a PNG.
 const MAX_ROWS: u32 = 300;
-/// Stretches of time that are cells of their own: as many as a PNG has pixels for them.
+/// Number of cells of a row: as many as a PNG has pixels for them.
 const CELLS: u32 = 2_000;
 
 /// The timeline of a profile between two times as SVG, or as PNG.
 pub(super) fn picture(
     flags: &ExportFlags,
     title: &str,
-    own: &LoadedProfile,
+    profile: &LoadedProfile,
     (from, to): (i64, i64),
 ) -> Result<Vec<u8>, CommandError> {
     if from >= to {
@@ -32,7 +32,7 @@ pub(super) fn picture(
             .attempt(format!("--from {to}ns --until {from}ns"))
             .into());
     }
-    let sheet = sheet(title, own, (from, to));
+    let sheet = sheet(title, profile, (from, to));
     let theme = if flags.dark {
         Theme::dark()
     } else {
@@ -47,8 +47,8 @@ pub(super) fn picture(
     Ok(encoded(flags, svg, too_large)?)
 }
 
-fn sheet(title: &str, own: &LoadedProfile, (from, to): (i64, i64)) -> Sheet {
-    let (model, levels) = (&own.model, own.levels());
+fn sheet(title: &str, profile: &LoadedProfile, (from, to): (i64, i64)) -> Sheet {
+    let (model, levels) = (&profile.model, profile.levels());
     let head = lanes::lanes(model, levels);
     let shown = || head.groups.iter().filter(|group| !group.folded);
     // Rows of the picture in order: index of the lane and depth.
@@ -71,7 +71,7 @@ fn sheet(title: &str, own: &LoadedProfile, (from, to): (i64, i64)) -> Sheet {
         rows: Some(rows.iter().map(of_row).collect::<Vec<_>>().join(",")),
         ..TimelineQuery::default()
     };
-    // The rows were written here.
+    // The query is valid: its rows were written above.
     let answer = view::timeline(model, levels, &query).unwrap_or_default();
     let groups = shown().map(|group| {
         let lanes = group.lanes.iter().map(|lane| {
@@ -103,8 +103,8 @@ fn sheet(title: &str, own: &LoadedProfile, (from, to): (i64, i64)) -> Sheet {
     Sheet {
         title: format!(
             "{title} · {} · rank {} · {} to {}",
-            own.session(),
-            own.rank(),
+            profile.session(),
+            profile.rank(),
             since(from),
             since(to)
         ),
@@ -125,15 +125,15 @@ fn since(nanos: i64) -> String {
 
 /// Cells of a row with the names of single slices.
 fn cells(answer: &TimelineAnswer, row: &RowCells) -> Vec<(Cell, String)> {
-    let cells = row.cells.iter().map(|own| {
+    let cells = row.cells.iter().map(|source| {
         let cell = Cell {
-            begin: own.begin,
-            length: own.length,
-            kind: own.kind,
-            busy: own.busy,
-            is_merged: own.count > 1,
+            begin: source.begin,
+            length: source.length,
+            kind: source.kind,
+            busy: source.busy,
+            is_merged: source.count > 1,
         };
-        let name = answer.names.get(&own.name).filter(|_| own.count == 1);
+        let name = answer.names.get(&source.name).filter(|_| source.count == 1);
         (cell, name.cloned().unwrap_or_default())
     });
     cells.collect()

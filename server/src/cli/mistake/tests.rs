@@ -1,4 +1,4 @@
-//! The three lines of the commonest errors.
+//! The three lines of the most common errors.
 
 use super::Mistake;
 use crate::settings::SettingsError;

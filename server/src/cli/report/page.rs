@@ -123,7 +123,7 @@ fn logo() -> Markup {
     }
 }
 
-/// Severity: a CSS class, and a symbol of its own shape.
+/// Severity: a CSS class, and a symbol with a distinct shape.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Sign {
     Error,

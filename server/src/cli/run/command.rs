@@ -1,4 +1,4 @@
-//! The command: started as a shell would, with the signals of this process, to its end.
+//! The command: started as by a shell, with the signals of this process, to its end.
 
 use std::ffi::{OsStr, OsString};
 use std::io::{self, ErrorKind};
@@ -17,17 +17,16 @@ use signal_hook::low_level::siginfo::{Cause, Origin};
 use crate::cli::mistake::Mistake;
 use crate::cli::words;
 
-/// Exit status for a command that is there and cannot be executed.
+/// Exit status for a command that exists but cannot be executed.
 const NOT_EXECUTABLE: u8 = 126;
-/// Exit status for a command that is not there.
+/// Exit status for a command that does not exist.
 const NOT_FOUND: u8 = 127;
 /// Added to the number of the signal that ended a command.
 const BY_SIGNAL: u8 = 128;
 
-/// Longest description of a process by the system.
+/// Maximum size of the system's description of a process.
 const MAX_STATUS_BYTES: u64 = 1 << 16;
 
-/// Signals that are handed on.
 const HANDED_ON: [i32; 6] = [SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2];
 
 /// The end of the command.
@@ -35,29 +34,30 @@ const HANDED_ON: [i32; 6] = [SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2]
 pub(super) struct CommandEnd(ExitStatus);
 
 impl CommandEnd {
-    /// Exit status, as a shell gives it.
+    /// Exit status, as a shell reports it.
     pub(super) fn status(self) -> u8 {
-        let by_signal = self.signal().map(|own| own.wrapping_add(BY_SIGNAL));
+        let by_signal = self.signal().map(|signal| signal.wrapping_add(BY_SIGNAL));
         let code = self.0.code().and_then(|code| u8::try_from(code).ok());
         code.or(by_signal).unwrap_or(1)
     }
 
     /// Number of the signal that ended it.
     pub(super) fn signal(self) -> Option<u8> {
-        self.0.signal().and_then(|own| u8::try_from(own).ok())
+        self.0.signal().and_then(|number| u8::try_from(number).ok())
     }
 }
 
 /// Runs a command to its end.
 ///
-/// It is in the process group of this one, so that the terminal's signals (Ctrl-C, Ctrl-Z, a change of size) reach it without
-/// our help. Those that another process sends to this one are handed on.
+/// It is in the process group of this process, so the terminal's signals (Ctrl-C, Ctrl-Z, a change of size) reach it
+/// directly. Signals that another process sends to this one are handed on.
 pub(super) fn run(command: &mut Command) -> Result<CommandEnd, Mistake> {
-    // Those that are ignored, as by `nohup`, stay ignored, here and in the command. The others wait for its start.
+    // Signals that are ignored, as by `nohup`, stay ignored, here and in the command. The others wait until it has
+    // started.
     let ignored = ignored();
     let handed_on = HANDED_ON
         .iter()
-        .filter(|own| ignored >> (**own - 1) & 1 == 0);
+        .filter(|signal| ignored >> (**signal - 1) & 1 == 0);
     let signals = SignalsInfo::<WithOrigin>::new(handed_on)
         .map_err(|error| Mistake::new(2, format!("signals cannot be received: {error}")))?;
     let mut child = command
@@ -75,7 +75,7 @@ pub(super) fn run(command: &mut Command) -> Result<CommandEnd, Mistake> {
         .map_err(|error| Mistake::new(2, format!("the end of the command is not known: {error}")))
 }
 
-/// Hands signals on, on a thread of its own. After the end of the command they end this process.
+/// Hands signals on, on a separate thread. After the end of the command they end this process.
 fn hand_on(
     mut signals: SignalsInfo<WithOrigin>,
     pid: Pid,
@@ -91,7 +91,7 @@ fn hand_on(
             } else if is_of_process(&origin)
                 && let Some(signal) = Signal::from_named_raw(origin.signal)
             {
-                // It may have ended.
+                // The command may have ended already.
                 let _ended = kill_process(pid, signal);
             }
         }
@@ -99,12 +99,12 @@ fn hand_on(
     Ok(())
 }
 
-/// Signals that this process ignores, as bits from that of signal 1 on; 0 where the system does not say it.
+/// Signals that this process ignores, as bits: the lowest one is signal 1. 0 if the system does not report them.
 fn ignored() -> u64 {
     let status = crate::files::read_text(Path::new("/proc/self/status"), MAX_STATUS_BYTES);
     let status = status.unwrap_or_default();
     let bits = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
-    bits.and_then(|own| u64::from_str_radix(own.trim(), 16).ok())
+    bits.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok())
         .unwrap_or(0)
 }
 
@@ -127,13 +127,13 @@ fn not_started(program: &OsStr, error: &io::Error) -> Mistake {
     }
 }
 
-/// The letter of an argument with which Python ignores `PYTHONPATH` or loads no `sitecustomize`.
+/// The letter of an argument with which Python ignores `PYTHONPATH` or does not load `sitecustomize`.
 pub(super) fn ignores_environment(command: &[OsString]) -> Option<char> {
     let (program, arguments) = command.split_first()?;
     if !is_python(program) {
         return None;
     }
-    let mut arguments = arguments.iter().map(|own| own.to_string_lossy());
+    let mut arguments = arguments.iter().map(|argument| argument.to_string_lossy());
     while let Some(argument) = arguments.next() {
         let letters = argument.strip_prefix('-')?;
         if letters.is_empty() || letters.starts_with('-') {
@@ -143,7 +143,7 @@ pub(super) fn ignores_environment(command: &[OsString]) -> Option<char> {
             match letter {
                 'I' | 'E' | 'S' => return Some(letter),
                 'c' | 'm' => return None,
-                // The rest is a value, or the next argument is.
+                // The rest of this argument, or the next argument, is a value.
                 'W' | 'X' => {
                     if at + 1 == letters.len() {
                         arguments.next();
@@ -164,7 +164,10 @@ pub(super) fn is_python(program: &OsStr) -> bool {
     let version = name
         .strip_prefix("python")
         .or_else(|| name.strip_prefix("pypy"));
-    version.is_some_and(|rest| rest.chars().all(|own| own.is_ascii_digit() || own == '.'))
+    version.is_some_and(|rest| {
+        rest.chars()
+            .all(|letter| letter.is_ascii_digit() || letter == '.')
+    })
 }
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! The screen at the end: verdict, first cause with file and line, where the run is, and the command for the page.
+//! The final screen: verdict, first cause with file and line, folder of the run, and the command for the page.
 
 use std::collections::BTreeSet;
 use std::io::{self, Write};
@@ -13,11 +13,14 @@ use crate::cli::check;
 use crate::cli::style::{QUIET, STRONG};
 use crate::cli::{CommandError, words};
 
-/// Says what was recorded. `ended`: the end of the command, if this process has run it.
+/// Prints a summary of the recording. `ended` is the end of the command, if this process has run it.
 pub(super) fn say(launcher: &Launcher, out: &Path, ended: Option<&CommandEnd>) {
     let recorded = launcher.recorded();
-    let folders: BTreeSet<PathBuf> = recorded.iter().map(|own| shown(&own.folder)).collect();
-    let folders: Vec<PathBuf> = folders.into_iter().filter(|own| own.is_dir()).collect();
+    let folders: BTreeSet<PathBuf> = recorded.iter().map(|run| shown(&run.folder)).collect();
+    let folders: Vec<PathBuf> = folders
+        .into_iter()
+        .filter(|folder| folder.is_dir())
+        .collect();
     super::say(|screen| {
         writeln!(screen)?;
         if folders.is_empty() {
@@ -25,12 +28,12 @@ pub(super) fn say(launcher: &Launcher, out: &Path, ended: Option<&CommandEnd>) {
         } else {
             judged(&folders, screen)?;
         }
-        if let Some(signal) = ended.and_then(|own| own.signal()) {
+        if let Some(signal) = ended.and_then(|end| end.signal()) {
             let name = name_of(signal);
             writeln!(screen, "  {QUIET}The command was ended by {name}.{QUIET:#}")?;
         }
-        let alive: Vec<&RunRecord> = recorded.iter().filter(|own| own.is_alive()).collect();
-        // In `python -m trainscope run` it is the one that says this.
+        let alive: Vec<&RunRecord> = recorded.iter().filter(|run| run.is_alive()).collect();
+        // In `python -m trainscope run` the recording process is the one that calls this.
         if let (Some(first), Some(_)) = (alive.first(), ended) {
             writeln!(
                 screen,
@@ -42,16 +45,16 @@ pub(super) fn say(launcher: &Launcher, out: &Path, ended: Option<&CommandEnd>) {
     });
 }
 
-/// A path below the working folder, as a person would write it.
+/// A path relative to the working folder, as a person would write it.
 fn shown(path: &Path) -> PathBuf {
     let here = std::env::current_dir().ok();
     let below = here.and_then(|here| path.strip_prefix(here).ok().map(Path::to_owned));
     below
-        .filter(|own| !own.as_os_str().is_empty())
+        .filter(|path| !path.as_os_str().is_empty())
         .unwrap_or_else(|| path.to_owned())
 }
 
-/// Verdict and first cause, and where the runs are.
+/// Verdict, first cause, and folders of the runs.
 fn judged(folders: &[PathBuf], out: &mut dyn Write) -> io::Result<()> {
     match check::write_answer(folders.to_vec(), out) {
         Ok(()) => (),
@@ -72,13 +75,13 @@ fn common(folders: &[PathBuf]) -> &Path {
         [only] => only,
         [first, ..] => first
             .parent()
-            .filter(|own| !own.as_os_str().is_empty())
+            .filter(|folder| !folder.as_os_str().is_empty())
             .unwrap_or(Path::new(".")),
         [] => Path::new("."),
     }
 }
 
-/// Writes the reason for which nothing was recorded.
+/// Writes the reason why nothing was recorded.
 fn nothing(launcher: &Launcher, folder: &Path, out: &mut dyn Write) -> io::Result<()> {
     let imported = launcher.imported();
     let why = if launcher.has("missing") {
@@ -88,7 +91,7 @@ fn nothing(launcher: &Launcher, folder: &Path, out: &mut dyn Write) -> io::Resul
          or it runs where this machine's files are not."
     } else if imported.is_empty() {
         "the program imported no framework that is known: PyTorch, Keras, Lightning, transformers, MindSpore."
-    } else if imported.iter().all(|own| own == "jax") {
+    } else if imported.iter().all(|name| name == "jax") {
         "JAX does not show its trainings. `trainscope.start` and `trainscope.jax` record them."
     } else {
         "no training was seen: no optimizer has made an update."
@@ -97,7 +100,9 @@ fn nothing(launcher: &Launcher, folder: &Path, out: &mut dyn Write) -> io::Resul
     for line in check::Screen::of_stderr().wrap(&text, 0) {
         writeln!(out, "{line}")?;
     }
-    let is_there = folder.read_dir().is_ok_and(|mut own| own.next().is_some());
+    let is_there = folder
+        .read_dir()
+        .is_ok_and(|mut entries| entries.next().is_some());
     if is_there {
         let folder = words::path(folder);
         writeln!(out, "  {QUIET}{folder} is as it was.{QUIET:#}")?;
@@ -107,10 +112,10 @@ fn nothing(launcher: &Launcher, folder: &Path, out: &mut dyn Write) -> io::Resul
 
 /// `signal 9 (KILL)`.
 fn name_of(number: u8) -> String {
-    let name = Signal::from_named_raw(number.into()).map(|own| format!("{own:?}"));
+    let name = Signal::from_named_raw(number.into()).map(|signal| format!("{signal:?}"));
     let name = name
         .as_deref()
-        .map(|own| own.trim_matches('"').trim_start_matches("Signal::"));
+        .map(|text| text.trim_matches('"').trim_start_matches("Signal::"));
     match name {
         Some(name) => format!("signal {number} ({name})"),
         None => format!("signal {number}"),

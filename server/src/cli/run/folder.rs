@@ -9,22 +9,22 @@ use super::command::is_python;
 use crate::cli::mistake::Mistake;
 use crate::cli::words;
 
-/// Folder of the runs, if none is given.
+/// Default folder of the runs.
 const BASE: &str = "runs";
-/// Most bytes of the name of a script in the name of a folder.
+/// Maximum number of bytes of the script's name in the name of a folder.
 const NAME_BYTES: usize = 64;
-/// Folders of one second that are tried.
+/// Maximum number of folders that are tried within one second.
 const TRIES: u32 = 1_000;
 
-/// The folder of the run. It is there before the command starts, so that no other run gets it.
+/// The folder of the run. It exists before the command starts, so no other run gets it.
 pub(super) struct Folder {
     path: PathBuf,
-    /// The folder above it, if it was made too.
+    /// The folder above it, if it was created too.
     made_base: Option<PathBuf>,
 }
 
 impl Folder {
-    /// Makes the folder that is given, or a free one with the name of the script.
+    /// Makes the given folder, or a free one with the name of the script.
     pub(super) fn make(given: Option<&Path>, command: &[OsString]) -> Result<Self, Mistake> {
         let cannot = |path: &Path, error: &io::Error| {
             let path = words::path(path);
@@ -59,20 +59,20 @@ impl Folder {
         })
     }
 
-    /// The folder as it is shown.
+    /// The folder for display.
     pub(super) fn path(&self) -> &Path {
         &self.path
     }
 
-    /// The folder for the processes of the command, wherever they go.
+    /// The absolute path, for processes of the command in other working folders.
     pub(super) fn absolute(&self) -> PathBuf {
         std::path::absolute(&self.path).unwrap_or_else(|_| self.path.clone())
     }
 
-    /// Removes it if nothing is in it.
+    /// Removes the folder if it is empty.
     pub(super) fn remove_if_empty(&self) {
         for path in [Some(&self.path), self.made_base.as_ref()] {
-            // It has content, or it is gone.
+            // The folder has content, or it is gone.
             let _removed = path.map(fs::remove_dir);
         }
     }
@@ -80,26 +80,26 @@ impl Folder {
 
 /// Name of the script in a command: the first Python file, the module of `-m`, or the program.
 fn name_of(command: &[OsString]) -> String {
-    let words: Vec<_> = command.iter().map(|own| own.to_string_lossy()).collect();
+    let words: Vec<_> = command.iter().map(|word| word.to_string_lossy()).collect();
     let script = words
         .iter()
-        .find(|own| own.ends_with(".py"))
-        .and_then(|own| Path::new(&**own).file_stem())
-        .map(|own| own.to_string_lossy().into_owned());
+        .find(|word| word.ends_with(".py"))
+        .and_then(|word| Path::new(&**word).file_stem())
+        .map(|stem| stem.to_string_lossy().into_owned());
     let module = || {
-        command.first().filter(|own| is_python(own))?;
-        let at = words.iter().position(|own| own == "-m")?;
-        words.get(at + 1).map(|own| own.clone().into_owned())
+        command.first().filter(|program| is_python(program))?;
+        let at = words.iter().position(|word| word == "-m")?;
+        words.get(at + 1).map(|word| word.clone().into_owned())
     };
     let program = || {
-        let own = Path::new(command.first()?).file_name()?;
-        Some(own.to_string_lossy().into_owned())
+        let name = Path::new(command.first()?).file_name()?;
+        Some(name.to_string_lossy().into_owned())
     };
     let name = script.or_else(module).or_else(program).unwrap_or_default();
-    let plain = |own: char| own.is_alphanumeric() || "._-".contains(own);
+    let plain = |letter: char| letter.is_alphanumeric() || "._-".contains(letter);
     let mut name: String = name
         .chars()
-        .map(|own| if plain(own) { own } else { '_' })
+        .map(|letter| if plain(letter) { letter } else { '_' })
         .collect();
     while name.len() > NAME_BYTES {
         name.pop();

@@ -12,14 +12,14 @@ use crate::cli::mistake::Mistake;
 /// Loaded by each Python whose `PYTHONPATH` has its folder.
 const SITE: &str =
     include_str!("../../../../collector/python/python/trainscope/_site/sitecustomize.py");
-/// Longest path that is read.
+/// Maximum length of a path that is read.
 const MAX_PATH_BYTES: u64 = 1 << 16;
 
 /// The temporary folder of one `trainscope run`.
 pub(super) struct Launcher {
     path: PathBuf,
-    /// Removes it at the end.
-    own: Option<TempDir>,
+    /// Removes the folder at the end; `None` for the folder of another process.
+    temporary: Option<TempDir>,
 }
 
 /// A run that a process has recorded.
@@ -30,7 +30,7 @@ pub(super) struct RunRecord {
 }
 
 impl Launcher {
-    /// Makes the folder, with `sitecustomize.py` in a folder of it.
+    /// Makes the folder, with `sitecustomize.py` in a subfolder.
     pub(super) fn make() -> Result<Self, Mistake> {
         let make = || {
             let folder = tempfile::Builder::new()
@@ -47,7 +47,7 @@ impl Launcher {
         })?;
         Ok(Self {
             path: folder.path().to_owned(),
-            own: Some(folder),
+            temporary: Some(folder),
         })
     }
 
@@ -55,7 +55,7 @@ impl Launcher {
     pub(super) fn of(path: &Path) -> Self {
         Self {
             path: path.to_owned(),
-            own: None,
+            temporary: None,
         }
     }
 
@@ -66,7 +66,7 @@ impl Launcher {
     /// `PYTHONPATH` of this process, after the folder with `sitecustomize.py`.
     pub(super) fn python_path(&self) -> OsString {
         let mut path = self.path.join("site").into_os_string();
-        if let Some(given) = std::env::var_os("PYTHONPATH").filter(|own| !own.is_empty()) {
+        if let Some(given) = std::env::var_os("PYTHONPATH").filter(|value| !value.is_empty()) {
             path.push(":");
             path.push(given);
         }
@@ -115,21 +115,21 @@ impl Launcher {
             .collect()
     }
 
-    /// Ends it. The folder stays while a process of the command still records: its children look into it.
+    /// Removes the folder, unless a process of the command still records: its children read the folder.
     pub(super) fn leave(self) {
         let is_used = self.recorded().iter().any(RunRecord::is_alive);
-        if let Some(own) = self.own
+        if let Some(temporary) = self.temporary
             && is_used
         {
-            let _stays = own.keep();
+            let _stays = temporary.keep();
         }
     }
 }
 
 impl RunRecord {
-    /// True while the process is there.
+    /// True while the process exists.
     pub(super) fn is_alive(&self) -> bool {
-        let process = Some(self.process).filter(|own| *own > 0);
+        let process = Some(self.process).filter(|process| *process > 0);
         process
             .and_then(Pid::from_raw)
             .is_some_and(|pid| test_kill_process(pid).is_ok())

@@ -1,7 +1,7 @@
-//! `--background`: the program starts itself again without the flag, in a session of its own, and waits until that one
+//! `--background`: the program starts itself again without the flag, in a separate session, and waits until the child
 //! answers.
 //!
-//! An environment variable marks the child, so that a child that would start another one is an error.
+//! An environment variable marks the child: a child that would start another one is an error.
 
 use std::ffi::OsString;
 use std::fs::{self, File};

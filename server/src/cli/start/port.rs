@@ -24,7 +24,7 @@ pub(super) enum Port {
 }
 
 impl Port {
-    /// Binds the port. If that fails, the error names the owner of the port, if it can be found out.
+    /// Binds the port. If that fails, the error names the owner of the port, if known.
     pub(super) fn claim(settings: &Settings) -> Result<Self, Mistake> {
         let bare = settings.host.trim_start_matches('[').trim_end_matches(']');
         match TcpListener::bind((bare, settings.port)) {
@@ -99,7 +99,7 @@ fn holder(settings: &Settings) -> Holder {
     {
         return Holder::Trainscope(Box::new(state));
     }
-    // Started with another runtime folder, by another user, or below another prefix.
+    // The server was started with another runtime folder, by another user, or below another prefix.
     let prefix = &settings.url_path_prefix;
     for prefix in [prefix.as_str(), ""] {
         let address = client::local_address(&settings.host, settings.port, prefix);

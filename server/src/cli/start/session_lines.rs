@@ -35,12 +35,12 @@ pub(super) async fn run_on_wait(
 ) {
     let command = Arc::new(command);
     follow(&sessions, &index, ending, |known, list| {
-        let begin = list.iter().filter(|own| {
-            let before = known.get(&own.id);
-            own.state == SessionState::Waiting && before != Some(&SessionState::Waiting)
+        let begin = list.iter().filter(|session| {
+            let before = known.get(&session.id);
+            session.state == SessionState::Waiting && before != Some(&SessionState::Waiting)
         });
-        for own in begin {
-            let text = serde_json::to_vec(own).unwrap_or_default();
+        for session in begin {
+            let text = serde_json::to_vec(session).unwrap_or_default();
             let command = Arc::clone(&command);
             tokio::task::spawn_blocking(move || {
                 if let Err(error) = alarm::run(&command, &text, COMMAND_LIMIT) {
@@ -77,7 +77,10 @@ async fn follow(
         }
         let list = sessions.list().sessions;
         let goes_on = look(&known, &list);
-        known = list.iter().map(|own| (own.id.clone(), own.state)).collect();
+        known = list
+            .iter()
+            .map(|session| (session.id.clone(), session.state))
+            .collect();
         if !goes_on {
             return;
         }
@@ -86,17 +89,17 @@ async fn follow(
 
 /// Events between known states and the sessions now.
 fn events<'a>(known: &States, now: &'a [Session]) -> Vec<Event<'a>> {
-    let event = |own: &'a Session| {
-        let before = known.get(&own.id).copied();
-        let word = word(before, own.state)?;
-        let what = match own.state {
-            SessionState::Waiting => own.hits.first().map(|hit| hit.sentence.en.clone()),
+    let event = |session: &'a Session| {
+        let before = known.get(&session.id).copied();
+        let word = word(before, session.state)?;
+        let what = match session.state {
+            SessionState::Waiting => session.hits.first().map(|hit| hit.sentence.en.clone()),
             _ => None,
         };
         Some(Event {
             word,
-            run: &own.name,
-            last_step: Some(own.step),
+            run: &session.name,
+            last_step: Some(session.step),
             what: what.unwrap_or_default(),
         })
     };

@@ -171,7 +171,7 @@ fn the_document_is_that_of_the_handlers() {
     }
     assert!(
         text == DOCUMENT,
-        "{REWRITE}=1 with this test writes openapi.json anew"
+        "{REWRITE}=1 with this test writes openapi.json again"
     );
 }
 

@@ -110,11 +110,11 @@ async fn pages_of_other_ports_command_nothing() {
         let message = answer.fails(400, ErrorCode::BadRequest);
         assert!(message.contains("application/json"), "{message}");
     }
-    let own = [
+    let headers = [
         ("origin", "http://localhost:8080"),
         ("content-type", "application/json; charset=utf-8"),
     ];
-    let answer = server.post(path, &own, command).await;
+    let answer = server.post(path, &headers, command).await;
     answer.fails(404, ErrorCode::UnknownSession);
 }
 
@@ -141,7 +141,7 @@ async fn the_token_is_asked_for_once() {
     assert!(wrong.text().contains("not the token"));
     assert_eq!(wrong.header("set-cookie"), "");
 
-    // The form leads to the place that was asked for, and the token is in no address.
+    // The form leads to the requested place, and no address contains the token.
     let place = "/run/a/debugger?step=412";
     assert!(
         server
@@ -221,7 +221,7 @@ async fn the_token_is_asked_for_once() {
         let answer = server.get_with("/api/runs", &[(name, &value)]).await;
         answer.fails(401, ErrorCode::TokenWanted);
     }
-    // Its value is that of one server: another one with the same token does not take it.
+    // The value belongs to one server: another one with the same token refuses it.
     let (_, value) = pair.split_once('=').unwrap();
     let moved = format!("trainscope-8081={value}");
     let headers = [("host", "localhost:8081"), ("cookie", &*moved)];
@@ -259,7 +259,7 @@ async fn after_five_wrong_tokens_the_next_waits() {
         assert!((1..=30).contains(&secs), "{secs}");
         assert!(answer.text().contains("Too many wrong tokens"));
     }
-    // The page can be seen, and who has the token already is not concerned.
+    // The page stays visible, and clients with the token are not affected.
     assert_eq!(server.get("/").await.status, 401);
     let bearer = format!("Bearer {TOKEN}");
     let known = [("authorization", bearer.as_str())];

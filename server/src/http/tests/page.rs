@@ -125,10 +125,10 @@ async fn files_of_a_version_are_kept_for_good_and_others_are_asked_for() {
         let answer = server.get(&format!("/{name}")).await;
         assert_eq!(answer.header("cache-control"), "no-cache", "{name}");
         assert_eq!(answer.body, kept.body, "{name}");
-        // Parts of two builds do not fit.
+        // Files of two builds do not fit together.
         let older = server.get(&format!("/v/older/{name}")).await;
         older.fails(404, ErrorCode::UnknownPath);
-        // A place on the page is no file of the version.
+        // A place on the page is not a file of the version.
         let place = part.replace(name, "run/a/scalars");
         let place = server.get(&format!("/{place}")).await;
         assert_eq!(place.header("cache-control"), "no-cache");

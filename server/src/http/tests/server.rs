@@ -184,8 +184,8 @@ impl Answer {
     }
 }
 
-/// A request with `Host: localhost` and, for a body, the type of JSON unless `headers` name others; an empty value removes a
-/// header.
+/// A request with `Host: localhost` and, for a body, the type of JSON unless `headers` name another one; an empty value
+/// removes a header.
 pub(super) fn request(
     method: Method,
     path: &str,

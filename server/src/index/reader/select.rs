@@ -82,7 +82,7 @@ pub(super) fn select(
     Ok((selected, is_per_epoch))
 }
 
-/// The selected points of a chunk, if there are any. `marks` has the points that are live within their own file.
+/// The selected points of a chunk, if any. `marks` has the points that are live within their file.
 fn part_of(
     piece: Piece,
     attempt: &Attempt,

@@ -8,8 +8,11 @@ use trainscope_format::sniff;
 
 use super::*;
 use crate::discovery::find::find;
+use crate::index::Index;
 use crate::ingest::{IngestSettings, Ingester};
 use crate::judging::judge::judge;
+use crate::profiles::Profiles;
+use crate::reader::Feeds;
 
 /// Files below a folder, relative to it, in order.
 fn files(folder: &Path) -> Vec<PathBuf> {
@@ -46,14 +49,15 @@ fn copy_part(from: &Path, to: &Path, part: usize) {
         let upto = if is_stream(path) {
             bytes.len() * part / 6
         } else {
-            let place = whole.iter().position(|own| *own == path).unwrap();
+            let place = whole.iter().position(|file| *file == path).unwrap();
             if place * 6 >= whole.len() * part {
                 continue;
             }
             bytes.len()
         };
         fs::create_dir_all(target.parent().unwrap()).unwrap();
-        let has = fs::metadata(&target).map_or(0, |own| usize::try_from(own.len()).unwrap());
+        let has =
+            fs::metadata(&target).map_or(0, |metadata| usize::try_from(metadata.len()).unwrap());
         if has < upto {
             let mut file = File::options()
                 .create(true)
@@ -98,6 +102,10 @@ fn grow(sample: &str, input: Input) -> (usize, usize) {
         Input::Blocks => ingester.feeds().clone(),
         Input::DroppedBlocks => ingester.feeds().with_room(2_000),
     };
+    let shared = SharedFiles {
+        feeds,
+        profiles: Profiles::new(&index),
+    };
     let mut ongoing: Option<Ongoing> = None;
     let (mut anew, mut live) = (0, 0);
     for part in 1..=6 {
@@ -127,9 +135,9 @@ fn grow(sample: &str, input: Input) -> (usize, usize) {
         }
         let gone_on = ongoing
             .as_mut()
-            .and_then(|own| own.resume(&run, 1, &mut |_| {}));
+            .and_then(|ongoing| ongoing.resume(&run, 1, &mut |_| {}));
         let judged = gone_on.unwrap_or_else(|| {
-            let (made, judged) = Ongoing::begin(&run, &watchpoints, &feeds, 1, &mut |_| {});
+            let (made, judged) = Ongoing::begin(&run, &watchpoints, &shared, 1, &mut |_| {});
             anew += usize::from(ongoing.is_some());
             ongoing = Some(made);
             judged
@@ -211,8 +219,12 @@ fn a_dump_that_may_still_be_written_waits_and_one_written_again_begins_anew() {
     }
     let look = || find(to.path(), 1).unwrap().runs.remove(0);
     let watchpoints = Watchpoints::recommended();
-    let feeds = Feeds::default();
-    let (mut ongoing, _) = Ongoing::begin(&look(), &watchpoints, &feeds, 1, &mut |_| {});
+    let index = Index::open(&to.path().join("cache"), &[to.path().to_owned()]).unwrap();
+    let shared = SharedFiles {
+        feeds: Feeds::default(),
+        profiles: Profiles::new(&index),
+    };
+    let (mut ongoing, _) = Ongoing::begin(&look(), &watchpoints, &shared, 1, &mut |_| {});
     assert!(ongoing.is_waiting());
     let dump = all
         .iter()

@@ -117,9 +117,9 @@ fn what_could_not_be_read_of_a_profile_is_damage() {
         let run = TempDir::new().unwrap();
         fs::write(run.path().join("rank_0.pt.trace.json"), text).unwrap();
         let judged = judged(run.path(), &Watchpoints::recommended());
-        let offsets = judged.damaged.iter().map(|own| own.offset);
+        let offsets = judged.damaged.iter().map(|damage| damage.offset);
         let offsets: Vec<u64> = offsets.collect();
-        let expected: Vec<u64> = offset.into_iter().map(|own| own as u64).collect();
+        let expected: Vec<u64> = offset.into_iter().map(|offset| offset as u64).collect();
         assert_eq!(offsets, expected, "{text}");
     }
 }

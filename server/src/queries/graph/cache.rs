@@ -1,7 +1,7 @@
-//! Graphs with their trees, kept while they are looked at: reading a large one takes longer than drawing it.
+//! Graphs with their trees, cached while they are viewed: reading a large one takes longer than drawing it.
 //!
-//! A general cache would refuse a graph above its bound of nodes and decode it again for each request; this one keeps at
-//! least the last. An entry is of one content of a source file: a file that took its place is read anew.
+//! A general cache would refuse a graph above its bound of nodes and decode it again for each request; this one keeps
+//! at least the last. An entry belongs to one content of a source file: a replaced file is read again.
 
 use std::sync::{Arc, OnceLock, Weak};
 
@@ -25,7 +25,7 @@ const MAX_GRAPHS: usize = 4;
 /// Maximum number of cached nodes, unless a single graph has more.
 const MAX_KEPT_NODES: usize = 1_000_000;
 
-/// Graphs that are looked at, the last one first. Cloning is cheap.
+/// Cached graphs, the last used one first. Cloning is cheap.
 #[derive(Clone)]
 pub struct Graphs {
     index: Index,
@@ -102,7 +102,7 @@ impl CachedGraph {
         Ok(Arc::clone(&known.1))
     }
 
-    /// Times by the operators of the newest trace; none without a trace of that rank.
+    /// Times by the operators of the newest trace; empty without a trace of that rank.
     fn traced(&self, of: &Graphs, run: &str, rank: u32) -> Arc<Times> {
         let Ok(loaded) = of.profiles.get(run, None, Some(rank)) else {
             return Arc::default();
@@ -117,7 +117,7 @@ impl CachedGraph {
 }
 
 impl Graphs {
-    /// No graph yet, of the runs of an index.
+    /// An empty cache for the runs of an index.
     pub fn new(index: &Index, judgements: &Judgements, profiles: &Profiles) -> Self {
         Self {
             index: index.clone(),

@@ -68,11 +68,11 @@ pub(crate) fn diff(graphs: &Graphs, query: &DiffQuery) -> Result<GraphDiff, Fail
 }
 
 fn different(kept: &CachedGraph, node: usize) -> NodeDifference {
-    let own = &kept.graph.nodes[node];
+    let graph_node = &kept.graph.nodes[node];
     NodeDifference {
         path: path(kept, node),
-        name: own.name.clone(),
-        op_type: own.op_type.clone(),
+        name: graph_node.name.clone(),
+        op_type: graph_node.op_type.clone(),
         ..NodeDifference::default()
     }
 }

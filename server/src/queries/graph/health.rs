@@ -23,12 +23,12 @@ impl Health {
             let key: (&str, Option<&str>) = (&hit.tensor, hit.node.as_deref());
             let item = *places.entry(key).or_insert_with(|| place(hit, names));
             let Some(item) = item else { continue };
-            let own = health
+            let of_item = health
                 .of_item
                 .entry(item)
                 .or_insert((hit.severity, Vec::new()));
-            own.0 = own.0.max(hit.severity);
-            own.1.push(index);
+            of_item.0 = of_item.0.max(hit.severity);
+            of_item.1.push(index);
             if findings
                 .first_cause
                 .as_ref()
@@ -60,7 +60,7 @@ impl Health {
     }
 }
 
-/// The tensor's own name is more specific than that of its operation.
+/// The name of the tensor is more specific than that of its operation.
 fn place(hit: &Hit, names: &Names) -> Option<usize> {
     if hit.tensor.is_empty() {
         return None;

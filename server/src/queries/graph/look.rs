@@ -1,4 +1,4 @@
-//! Parts of a graph that is kept: scenes, summaries, nodes, matches of a search.
+//! Parts of a cached graph: scenes, summaries, nodes, matches of a search.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
@@ -43,7 +43,7 @@ macro_rules! graph_query {
 /// The open part of a graph, laid out.
 pub(crate) fn scene(graphs: &Graphs, query: &SceneQuery) -> Result<GraphScene, Failure> {
     let (chosen, kept) = match graphs.get(&graph_query!(query)) {
-        // Most runs have no graph: that is no error for a neighbourhood of a tensor.
+        // Most runs have no graph: that is not an error for a neighbourhood of a tensor.
         Err(failure) if query.tensor.is_some() && failure.code() == ErrorCode::UnknownTag => {
             return Ok(GraphScene::default());
         }
@@ -153,15 +153,15 @@ pub(crate) fn search(graphs: &Graphs, query: &SearchQuery) -> Result<GraphSearch
     let health = kept.health(graphs.judged(&query.run));
     let found = find::search(&kept.graph, &kept.tree, &query.q, MAX_LISTED);
     let listed = found.items.iter().map(|&item| {
-        let own = &kept.tree.items[item];
+        let entry = &kept.tree.items[item];
         GraphMatch {
-            path: own.path.clone(),
-            label: own.label.clone(),
+            path: entry.path.clone(),
+            label: entry.label.clone(),
             kind: kept.kind(item),
             op_type: kept
                 .node(item)
                 .map_or_else(String::new, |node| node.op_type.clone()),
-            severity: health.worst(item..own.end),
+            severity: health.worst(item..entry.end),
         }
     });
     Ok(GraphSearch {
@@ -178,8 +178,8 @@ pub(crate) fn node(graphs: &Graphs, query: &NodeQuery) -> Result<GraphNode, Fail
     let times = kept.times(graphs, &query.run, chosen.shown.rank)?;
     let judged = graphs.judged(&query.run);
     let health = kept.health(judged.clone());
-    let own = &kept.tree.items[item];
-    let inside = item..own.end;
+    let entry = &kept.tree.items[item];
+    let inside = item..entry.end;
     let node = kept.node(item);
     let inputs = kept.inputs(item, &health);
     let users = kept.walk.around(&kept.tree, item, false);
@@ -197,8 +197,8 @@ pub(crate) fn node(graphs: &Graphs, query: &NodeQuery) -> Result<GraphNode, Fail
         .take(MAX_LISTED)
         .map(|user| kept.neighbour(*user, false, &health));
     Ok(GraphNode {
-        path: own.path.clone(),
-        label: own.label.clone(),
+        path: entry.path.clone(),
+        label: entry.label.clone(),
         kind: kept.kind(item),
         name: node.map_or_else(String::new, |node| node.name.clone()),
         op_type: node.map_or_else(String::new, |node| node.op_type.clone()),
@@ -206,7 +206,7 @@ pub(crate) fn node(graphs: &Graphs, query: &NodeQuery) -> Result<GraphNode, Fail
         precision: kept.precision(&inside),
         mean_nanos: times.mean(&kept.tree, &inside),
         operator: times.operator(item).map(str::to_owned),
-        nodes: own.nodes as u64,
+        nodes: entry.nodes as u64,
         types: types.into_iter().take(MAX_LISTED).collect(),
         attributes: node.map(|node| node.attributes.clone()).unwrap_or_default(),
         outputs: node.map(|node| node.outputs.clone()).unwrap_or_default(),
@@ -243,15 +243,19 @@ fn tensors(
     let mut found = Vec::new();
     if let Some(recorded) = graphs.index().recording(run) {
         let catalog = recorded.catalog();
-        let meant = catalog.tensors.iter().filter(|own| is_meant(&own.name));
-        let by_rank = meant.flat_map(|own| own.steps.iter().map(move |steps| (own, steps)));
-        let listed = by_rank.map(|(own, (rank, steps))| NodeTensor {
+        let meant = catalog
+            .tensors
+            .iter()
+            .filter(|tensor| is_meant(&tensor.name));
+        let by_rank =
+            meant.flat_map(|tensor| tensor.steps.iter().map(move |steps| (tensor, steps)));
+        let listed = by_rank.map(|(tensor, (rank, steps))| NodeTensor {
             kind: if steps.iter().any(|(_, has_elements)| *has_elements) {
                 Kind::Tensors
             } else {
                 Kind::Statistics
             },
-            tag: own.name.to_string(),
+            tag: tensor.name.to_string(),
             rank: *rank,
         });
         found.extend(listed.take(MAX_LISTED));
@@ -262,13 +266,13 @@ fn tensors(
                 return Ok(found);
             }
             if is_meant(&tag) {
-                let own = NodeTensor {
+                let tensor = NodeTensor {
                     kind,
                     tag: tag.to_string(),
                     rank,
                 };
-                if !found.contains(&own) {
-                    found.push(own);
+                if !found.contains(&tensor) {
+                    found.push(tensor);
                 }
             }
         }
@@ -346,7 +350,7 @@ impl CachedGraph {
         }
     }
 
-    /// Common device of all nodes in it, if there is one.
+    /// Common device of all nodes in it, if any.
     fn device(&self, inside: &Range<usize>) -> String {
         let mut devices = inside
             .clone()
@@ -457,16 +461,16 @@ impl CachedGraph {
     }
 
     fn neighbour(&self, item: usize, control: bool, health: &Health) -> Neighbour {
-        let own = &self.tree.items[item];
+        let entry = &self.tree.items[item];
         let node = self.node(item);
         Neighbour {
-            path: Some(own.path.clone()),
-            name: node.map_or_else(|| own.path.clone(), |node| node.name.clone()),
+            path: Some(entry.path.clone()),
+            name: node.map_or_else(|| entry.path.clone(), |node| node.name.clone()),
             op_type: node.map_or_else(String::new, |node| node.op_type.clone()),
             kind: node.map(|node| node.kind),
             tensor: node.and_then(|node| node.outputs.first().cloned()),
             control,
-            severity: health.worst(item..own.end),
+            severity: health.worst(item..entry.end),
         }
     }
 }

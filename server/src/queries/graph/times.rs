@@ -20,18 +20,18 @@ use crate::index::{Index, ReadError};
 pub(crate) struct Times {
     /// Total nanoseconds over all steps.
     of_item: BTreeMap<usize, u64>,
-    /// Operator of each item, of times of operators.
+    /// Operator of each item, if times come from operators.
     operators: BTreeMap<usize, String>,
     /// Profiled steps.
     steps: BTreeSet<i64>,
-    /// Number of steps of times of operators.
+    /// Number of steps, if times come from operators.
     count: u64,
     /// Records read so far, by their location in a file.
     read: FxHashSet<String>,
 }
 
 impl Times {
-    /// Reads the new profiles of a run and rank: all of them count.
+    /// Reads the new profiles of a run and rank: all count.
     pub(crate) fn read_on(
         &mut self,
         index: &Index,
@@ -69,7 +69,7 @@ impl Times {
     }
 
     /// Mean time of a part per step, nanoseconds; `None` if no span has the name of a node in it. A scope with a span
-    /// of its own takes that time, not the sum of its nodes.
+    /// takes that time, not the sum of its nodes.
     pub(crate) fn mean(&self, tree: &Tree, inside: &Range<usize>) -> Option<u64> {
         let mut sum = None;
         let mut from = inside.start;
@@ -90,11 +90,11 @@ impl Times {
         for row in table.rows {
             // Names of other frameworks are those of functions, which many nodes call.
             let item = row.name.contains('/').then(|| names.find(&row.name));
-            // The scope of an operator that the graph does not have is no operator.
+            // The name of an operator that the graph lacks leads to its scope, which does not count.
             let is_node = |item: &usize| matches!(tree.items[*item].what, What::Node(_));
             if let Some(item) = item.flatten().filter(is_node) {
-                let own = times.of_item.entry(item).or_default();
-                *own = own.saturating_add(row.self_nanos.unsigned_abs());
+                let nanos = times.of_item.entry(item).or_default();
+                *nanos = nanos.saturating_add(row.self_nanos.unsigned_abs());
                 times.operators.entry(item).or_insert(row.name);
             }
         }
@@ -115,14 +115,14 @@ impl Times {
             });
             self.steps.insert(span.step);
             if let Some(item) = item {
-                let own = self.of_item.entry(item).or_default();
-                *own = own.saturating_add(span.duration_nanos);
+                let nanos = self.of_item.entry(item).or_default();
+                *nanos = nanos.saturating_add(span.duration_nanos);
             }
         }
     }
 }
 
-/// Number of profiles: times read from as many are still true.
+/// Number of profiles: times from the same number are up to date.
 pub(crate) fn profiles(index: &Index, run: &str, rank: u32) -> Result<u64, ReadError> {
     let mut profiles = 0;
     for (tag, _) in tags(index, run, rank)? {
@@ -139,7 +139,7 @@ pub(crate) fn profiles(index: &Index, run: &str, rank: u32) -> Result<u64, ReadE
 
 fn tags(index: &Index, run: &str, rank: u32) -> Result<Vec<(std::sync::Arc<str>, u32)>, ReadError> {
     let mut tags = index.tags_of(run, Kind::Profile)?;
-    tags.retain(|(_, own)| *own == rank);
+    tags.retain(|(_, other)| *other == rank);
     Ok(tags)
 }
 

@@ -1,4 +1,4 @@
-//! The way of a value that is not finite from the operation that made it to the loss.
+//! The path of a value that is not finite, from the operation that produced it to the loss.
 
 use trainscope_api::findings::Words;
 use trainscope_api::program::{ChainLink, RecordedFact};

@@ -10,7 +10,7 @@ use trainscope_format::digits::{nanos, percent, trimmed};
 
 use super::{of_kind, words};
 
-/// Losses, groups of optimizers and lines that are listed.
+/// Maximum number of listed losses, groups of optimizers, and lines.
 const MAX_LISTED: usize = 4;
 
 /// The rows of all parts, in the order of the parts.

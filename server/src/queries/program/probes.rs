@@ -12,7 +12,7 @@ pub(super) fn probes(facts: &[RecordedFact]) -> Vec<Probe> {
     all.into_iter().map(|(_, probe)| probe).collect()
 }
 
-/// A check, and its place among all; `None` for a result that is not known.
+/// A check, and its place among all; `None` for an unknown result.
 fn probe(fact: &RecordedFact) -> Option<(usize, Probe)> {
     let result = match fact.text("result") {
         "failed" => ProbeResult::Failed,
@@ -30,7 +30,7 @@ fn probe(fact: &RecordedFact) -> Option<(usize, Probe)> {
     Some((place.unwrap_or(NAMES.len()), probe))
 }
 
-/// Name of a check; one that is not known keeps its id.
+/// Name of a check; an unknown one keeps its id.
 fn name(place: Option<usize>, id: &str) -> Words {
     let known = place.and_then(|place| NAMES.get(place));
     known.map_or_else(|| words(id, id), |(_, en, zh)| words(*en, *zh))
@@ -79,7 +79,10 @@ mod tests {
             fact("future", "failed"),
             fact("reach", "?"),
         ];
-        let names: Vec<String> = probes(&facts).into_iter().map(|own| own.name.en).collect();
+        let names: Vec<String> = probes(&facts)
+            .into_iter()
+            .map(|probe| probe.name.en)
+            .collect();
         let expected = [
             "Later positions are hidden",
             "Memory",

@@ -1,4 +1,4 @@
-//! Ranks that never meet at one gate, as stages of a pipeline or actors: each is held at its own next gate.
+//! Ranks that never meet at one gate, as stages of a pipeline or actors: each is held at its next gate.
 
 use std::time::Duration;
 
@@ -8,7 +8,7 @@ use trainscope_format::session::{Gate, HoldReason, StopOrigin, ToTraining};
 use super::{Action, CommandError, Machine, RankState, State, Target};
 
 impl Machine {
-    /// Sets how ranks are held; refused while some wait, which would be at gates of the other mode.
+    /// Sets how ranks are held; refused while some wait at gates of the other mode.
     pub(super) fn set_mode(
         &mut self,
         mode: HoldMode,
@@ -26,15 +26,15 @@ impl Machine {
         Err(CommandError::Refused(refusal))
     }
 
-    /// Decides about a gate for the ranks that ask about it, whatever the others do. The first rank that is held makes
-    /// all others wait at their next gates.
+    /// Decides about a gate for the ranks that ask about it, regardless of the others. The first rank that is held
+    /// makes all others wait at their next gates.
     pub(super) fn decide_apart(&mut self, now: Duration, at: &Gate, out: &mut Vec<Action>) {
-        let asks = |own: &RankState| matches!(own, RankState::Asking(asked) if asked == at);
+        let asks = |state: &RankState| matches!(state, RankState::Asking(asked) if asked == at);
         let (mut has_stop, mut has_hit, mut is_target) = (false, false, false);
-        for own in self.ranks.values().filter(|own| asks(&own.state)) {
-            has_stop |= own.reasons.stops;
-            has_hit |= own.reasons.pauses;
-            is_target |= own.reasons.is_target;
+        for rank in self.ranks.values().filter(|rank| asks(&rank.state)) {
+            has_stop |= rank.reasons.stops;
+            has_hit |= rank.reasons.pauses;
+            is_target |= rank.reasons.is_target;
         }
         if has_stop {
             self.state = State::Stopping;
@@ -52,7 +52,7 @@ impl Machine {
         let is_first = !self.has_hold();
         let asking: Vec<u32> = self
             .connected()
-            .filter(|(_, own)| asks(&own.state))
+            .filter(|(_, rank)| asks(&rank.state))
             .map(|(rank, _)| rank)
             .collect();
         self.answer(now, at, reason, out);
@@ -71,15 +71,15 @@ impl Machine {
         }
     }
 
-    /// Waits once all ranks are held, or once one has been for the limit of a gate: the others may wait for it in a
+    /// Begins to wait once all ranks are held, or one was held for the limit of a gate: the others may wait for it in a
     /// collective operation.
     pub(super) fn settle_apart(&mut self, now: Duration) {
-        let gates = self.connected().filter_map(|(_, own)| match &own.state {
-            RankState::Held(at) => Some((at, own.since)),
+        let gates = self.connected().filter_map(|(_, rank)| match &rank.state {
+            RankState::Held(at) => Some((at, rank.since)),
             _ => None,
         });
         let gates: Vec<_> = gates.collect();
-        let Some(first) = gates.iter().map(|own| own.1).min() else {
+        let Some(first) = gates.iter().map(|gate| gate.1).min() else {
             self.is_starting = false;
             if self.wanted.is_none() {
                 self.run();
@@ -103,12 +103,14 @@ impl Machine {
     }
 
     pub(super) fn has_lost(&self) -> bool {
-        self.ranks.values().any(|own| own.state == RankState::Lost)
+        self.ranks
+            .values()
+            .any(|rank| rank.state == RankState::Lost)
     }
 
     /// `true` if a rank waits at a gate.
     pub(super) fn has_hold(&self) -> bool {
         self.connected()
-            .any(|(_, own)| matches!(own.state, RankState::Held(_)))
+            .any(|(_, rank)| matches!(rank.state, RankState::Held(_)))
     }
 }

@@ -1,4 +1,4 @@
-//! Commands of persons and programs.
+//! Commands of users and programs.
 
 use std::time::Duration;
 
@@ -9,7 +9,6 @@ use trainscope_format::session::{
 
 use super::{Action, Machine, RankState, State, Target};
 
-/// A command.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Command {
     /// Holds all ranks at the next gate that all of them reach. `partial` allows it if not all ranks are connected: the
@@ -23,9 +22,9 @@ pub(crate) enum Command {
     ToNode(String),
     /// Ends the training.
     Stop,
-    /// Counts the limit of the hold anew.
+    /// Restarts the limit of the hold.
     Extend(Duration),
-    /// Sets what pauses.
+    /// Sets the causes of automatic pauses.
     Pausing {
         level: PauseLevel,
         has_pausing_watchpoint: bool,
@@ -36,7 +35,6 @@ pub(crate) enum Command {
     Hold(HoldMode),
 }
 
-/// Error of a command.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum CommandError {
     /// The state has changed since the command was given.
@@ -48,7 +46,7 @@ pub(crate) enum CommandError {
 }
 
 impl Machine {
-    /// Carries out a command that was given in view of a turn.
+    /// Carries out a command that was given at a turn.
     pub(crate) fn command(
         &mut self,
         now: Duration,
@@ -65,7 +63,7 @@ impl Machine {
         self.decide_open(now, &mut out);
         self.settle(now, &mut out);
         self.note_change(now, &state);
-        // The next command has to be given in view of this one, also if the state is the same.
+        // The next command has to refer to the new turn, even if the state is the same.
         self.turn = before + 1;
         Ok(out)
     }
@@ -107,7 +105,7 @@ impl Machine {
             Command::Hold(mode) => return self.set_mode(mode, out),
             Command::Keep(patterns) => {
                 self.keep = patterns;
-                let ranks: Vec<u32> = self.connected().map(|own| own.0).collect();
+                let ranks: Vec<u32> = self.connected().map(|entry| entry.0).collect();
                 for rank in ranks {
                     let patterns = self.keep.clone();
                     out.push(Action::Send(rank, ToTraining::Keep { patterns }));
@@ -158,7 +156,7 @@ impl Machine {
                 let time = time.min(Duration::from_secs(MAX_HOLD_SECS));
                 self.hold_ends = now + time;
                 let secs = time.as_secs_f64();
-                let ranks: Vec<u32> = self.connected().map(|own| own.0).collect();
+                let ranks: Vec<u32> = self.connected().map(|entry| entry.0).collect();
                 for rank in ranks {
                     out.push(Action::Send(rank, ToTraining::Extend { secs }));
                 }
@@ -168,7 +166,7 @@ impl Machine {
         Ok(())
     }
 
-    /// In running, pausing and stepping sessions.
+    /// Carries out a command in a running, pausing or stepping session.
     fn while_running(
         &mut self,
         command: Command,
@@ -199,13 +197,13 @@ impl Machine {
             }
             Command::Step(total) => {
                 let target = steps(total, None)?;
-                self.ranks.values_mut().for_each(|own| own.stepped = 0);
+                self.ranks.values_mut().for_each(|rank| rank.stepped = 0);
                 self.arm(None, out);
                 self.state = State::Stepping(target);
             }
             Command::ToNode(name) => {
-                // Before they are armed, so that the gate from which they ask is that of the node.
-                let ranks: Vec<u32> = self.connected().map(|own| own.0).collect();
+                // Before they are armed: the first gate at which they ask is then that of the node.
+                let ranks: Vec<u32> = self.connected().map(|entry| entry.0).collect();
                 for rank in ranks {
                     let node = Some(name.clone());
                     out.push(Action::Send(rank, ToTraining::Resume { steps: None, node }));
@@ -226,11 +224,11 @@ impl Machine {
     /// Asks all connected ranks to end at this or their next gate.
     pub(super) fn stop_all(&mut self, by: StopOrigin, out: &mut Vec<Action>) {
         self.stops_together = false;
-        for (rank, own) in &mut self.ranks {
-            if own.is_connected() {
-                own.state = RankState::Running;
+        for (number, rank) in &mut self.ranks {
+            if rank.is_connected() {
+                rank.state = RankState::Running;
                 let hits = Vec::new();
-                out.push(Action::Send(*rank, ToTraining::Stop { by, hits }));
+                out.push(Action::Send(*number, ToTraining::Stop { by, hits }));
             }
         }
     }
@@ -242,7 +240,7 @@ impl Machine {
         self.arm_as_needed(out);
     }
 
-    /// Arms or disarms all ranks as the watchpoints and the state need it.
+    /// Arms or disarms all ranks as the watchpoints and the state require.
     pub(super) fn arm_as_needed(&mut self, out: &mut Vec<Action>) {
         match self.state {
             State::Running if self.needs_arming() => self.arm(None, out),

@@ -18,14 +18,14 @@ impl Machine {
         out: &mut Vec<Action>,
     ) {
         let may_pause = self.pauses_automatically();
-        let Some(own) = self.heard(now, rank) else {
+        let Some(sender) = self.heard(now, rank) else {
             return;
         };
-        own.step = own.step.max(at.step);
-        own.state = RankState::Asking(at.clone());
-        own.since = now;
+        sender.step = sender.step.max(at.step);
+        sender.state = RankState::Asking(at.clone());
+        sender.since = now;
         let own_pauses = reasons.pauses && may_pause;
-        own.reasons = GateReasons {
+        sender.reasons = GateReasons {
             pauses: own_pauses,
             ..reasons
         };
@@ -38,9 +38,9 @@ impl Machine {
             self.decide_apart(now, at, out);
             return;
         }
-        let decided = self.decided.iter().rev().find(|own| own.0 == *at);
+        let decided = self.decided.iter().rev().find(|decision| decision.0 == *at);
         if let Some((_, reason)) = decided {
-            // A hold that has ended meanwhile holds no one who comes late.
+            // A hold that has ended in the meantime does not hold late ranks.
             let is_open = match &self.state {
                 State::Pausing => true,
                 State::Waiting { at: held, .. } => held == at,
@@ -69,8 +69,8 @@ impl Machine {
 
     fn open_gates(&self) -> Vec<Gate> {
         let mut gates: Vec<Gate> = Vec::new();
-        for (_, own) in self.connected() {
-            if let RankState::Asking(at) = &own.state
+        for (_, rank) in self.connected() {
+            if let RankState::Asking(at) = &rank.state
                 && !gates.contains(at)
             {
                 gates.push(at.clone());
@@ -81,12 +81,12 @@ impl Machine {
     }
 
     fn decide_if_all_ask(&mut self, now: Duration, at: &Gate, out: &mut Vec<Action>) {
-        let is_missing = |own: &super::Rank| match &own.state {
+        let is_missing = |rank: &super::Rank| match &rank.state {
             RankState::Asking(other) => other != at && other.is_not_after(at),
             RankState::Held(_) => false,
-            _ => own.is_arming || own.from.as_ref().is_some_and(|from| from.is_not_after(at)),
+            _ => rank.is_arming || rank.from.as_ref().is_some_and(|from| from.is_not_after(at)),
         };
-        if self.connected().any(|(_, own)| is_missing(own)) {
+        if self.connected().any(|(_, rank)| is_missing(rank)) {
             return;
         }
         self.decide(now, at, out);
@@ -94,15 +94,16 @@ impl Machine {
 
     /// Decides a gate for all ranks that ask about it.
     fn decide(&mut self, now: Duration, at: &Gate, out: &mut Vec<Action>) {
-        let asks = |own: &super::Rank| matches!(&own.state, RankState::Asking(own) if own == at);
-        let is_common = self.connected().all(|(_, own)| asks(own));
-        // The gates of a rank that is behind the others say nothing of whether they meet.
+        let asks =
+            |rank: &super::Rank| matches!(&rank.state, RankState::Asking(asked) if asked == at);
+        let is_common = self.connected().all(|(_, rank)| asks(rank));
+        // The gates of a rank behind the others do not show that ranks meet.
         if is_common {
             self.missed = 0;
         }
         let has_stop = self
             .connected()
-            .any(|(_, own)| asks(own) && own.reasons.stops);
+            .any(|(_, rank)| asks(rank) && rank.reasons.stops);
         if self.stops_together || has_stop {
             if is_common {
                 let by = if has_stop {
@@ -119,9 +120,9 @@ impl Machine {
             return;
         }
         let (mut has_hit, mut is_target) = (false, false);
-        for (_, own) in self.connected().filter(|(_, own)| asks(own)) {
-            has_hit |= own.reasons.pauses;
-            is_target |= own.reasons.is_target;
+        for (_, rank) in self.connected().filter(|(_, rank)| asks(rank)) {
+            has_hit |= rank.reasons.pauses;
+            is_target |= rank.reasons.is_target;
         }
         is_target |= self.count_step(at);
         let reason = if has_hit {
@@ -162,22 +163,21 @@ impl Machine {
         match target {
             Target::Steps { done, total, place } => {
                 let place = place.get_or_insert_with(|| at.place.clone());
-                let is_counted =
-                    |own: &super::Rank| matches!(&own.state, RankState::Asking(own) if own == at);
+                let is_counted = |rank: &super::Rank| matches!(&rank.state, RankState::Asking(asked) if asked == at);
                 if *place == at.place {
-                    for own in self.ranks.values_mut().filter(|own| is_counted(own)) {
-                        own.stepped += 1;
-                        *done = own.stepped.max(*done);
+                    for rank in self.ranks.values_mut().filter(|rank| is_counted(rank)) {
+                        rank.stepped += 1;
+                        *done = rank.stepped.max(*done);
                     }
                 }
                 *done >= *total
             }
-            Target::Node(name) => matches!(&at.place, Place::Node(own) if own == name),
+            Target::Node(name) => matches!(&at.place, Place::Node(node) if node == name),
         }
     }
 
     fn remember(&mut self, at: &Gate, reason: Option<HoldReason>) {
-        self.decided.retain(|own| own.0 != *at);
+        self.decided.retain(|decision| decision.0 != *at);
         if self.decided.len() >= MAX_DECIDED {
             self.decided.pop_front();
         }
@@ -192,16 +192,16 @@ impl Machine {
         reason: Option<HoldReason>,
         out: &mut Vec<Action>,
     ) {
-        for (rank, own) in &mut self.ranks {
-            if !matches!(&own.state, RankState::Asking(asked) if asked == at) {
+        for (number, rank) in &mut self.ranks {
+            if !matches!(&rank.state, RankState::Asking(asked) if asked == at) {
                 continue;
             }
-            own.state = RankState::Running;
-            own.reasons = GateReasons::default();
-            own.since = now;
+            rank.state = RankState::Running;
+            rank.reasons = GateReasons::default();
+            rank.since = now;
             let at = at.clone();
             out.push(Action::Send(
-                *rank,
+                *number,
                 match reason {
                     Some(reason) => ToTraining::Hold { at, reason },
                     None => ToTraining::Go { at },
@@ -218,13 +218,13 @@ impl Machine {
         // Before the ranks themselves go on.
         let limit = self.limits.gate.mul_f64(0.9);
         for at in self.open_gates() {
-            let is_late = self.connected().any(|(_, own)| {
-                matches!(&own.state, RankState::Asking(asked) if *asked == at)
-                    && now.saturating_sub(own.since) >= limit
+            let is_late = self.connected().any(|(_, rank)| {
+                matches!(&rank.state, RankState::Asking(asked) if *asked == at)
+                    && now.saturating_sub(rank.since) >= limit
             });
             if is_late {
-                let missing = self.connected().find(|(_, own)| {
-                    !matches!(own.state, RankState::Asking(_) | RankState::Held(_))
+                let missing = self.connected().find(|(_, rank)| {
+                    !matches!(rank.state, RankState::Asking(_) | RankState::Held(_))
                 });
                 let missing = missing.map(|(rank, _)| rank);
                 self.remember(&at, None);
@@ -232,17 +232,17 @@ impl Machine {
                 self.miss(now, missing, at.step, out);
             }
         }
-        // The first steps of ranks may end at different times: they wait at the start as long as they have said.
+        // The first steps of ranks may end at different times: they wait at the start for the time that they have sent.
         let is_holding = self.state == State::Pausing && !self.is_starting && self.has_hold();
         if is_holding {
-            let late = self.connected().find(|(_, own)| {
-                !matches!(own.state, RankState::Held(_))
-                    && now.saturating_sub(own.since) >= self.limits.gate
+            let late = self.connected().find(|(_, rank)| {
+                !matches!(rank.state, RankState::Held(_))
+                    && now.saturating_sub(rank.since) >= self.limits.gate
             });
-            if let Some((rank, own)) = late {
-                let step = own.step;
+            if let Some((number, rank)) = late {
+                let step = rank.step;
                 self.resume_all(None, out);
-                self.miss(now, Some(rank), step, out);
+                self.miss(now, Some(number), step, out);
             }
         }
     }
@@ -250,8 +250,8 @@ impl Machine {
     fn miss(&mut self, now: Duration, rank: Option<u32>, step: i64, out: &mut Vec<Action>) {
         self.missed += 1;
         if let Some(rank) = rank {
-            if let Some(own) = self.ranks.get_mut(&rank) {
-                own.unaligned += 1;
+            if let Some(missing) = self.ranks.get_mut(&rank) {
+                missing.unaligned += 1;
             }
             self.note(now, Note::Unaligned { rank, step });
         }

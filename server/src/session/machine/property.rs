@@ -12,17 +12,17 @@ use trainscope_format::session::{
 use super::tests::hello;
 use super::{Action, Command, Event, GateReasons, Limits, Machine, RankState, State};
 
-/// A rank as it behaves by its own table of states.
+/// A rank, simulated by its table of states.
 #[derive(Clone, Debug)]
 struct Rank {
     state: Side,
     is_connected: bool,
     is_armed: bool,
     step: i64,
-    /// Longest wait at its first gate; `None` once it has passed that.
+    /// Maximum wait at its first gate; `None` once it has passed that.
     start_wait: Option<Duration>,
     reason: HoldReason,
-    /// Time at which its wait ends by itself.
+    /// Time at which its wait ends automatically.
     limit: Duration,
     has_ended: bool,
 }
@@ -45,7 +45,6 @@ enum Input {
     Drop(u32),
     /// A rank connects again.
     Connect(u32),
-    /// A rank ends.
     End(u32),
     Wait(u64),
     Command(Command),
@@ -313,14 +312,14 @@ impl World {
         }
         if let State::Waiting { at, .. } = &self.machine.state {
             if self.machine.mode == HoldMode::Each {
-                let waits = |own: &super::Rank| matches!(own.state, RankState::Held(_));
+                let waits = |rank: &super::Rank| matches!(rank.state, RankState::Held(_));
                 let is_any = self.machine.ranks.values().any(waits);
                 assert!(is_any || self.machine.has_lost(), "none is held");
                 return;
             }
-            for (number, own) in self.machine.connected() {
-                let is_held = own.state == RankState::Held(at.clone());
-                assert!(is_held, "rank {number} is not held at {at:?}: {own:?}");
+            for (number, rank) in self.machine.connected() {
+                let is_held = rank.state == RankState::Held(at.clone());
+                assert!(is_held, "rank {number} is not held at {at:?}: {rank:?}");
             }
         }
     }

@@ -1,4 +1,4 @@
-//! Ranks that connect, hold by themselves, go on, and are lost.
+//! Ranks that connect, hold without a decision, go on, and are lost.
 
 use std::time::Duration;
 
@@ -17,7 +17,7 @@ impl Machine {
             None => RankState::Running,
         };
         let before = self.ranks.get(&hello.rank);
-        let unaligned = before.map_or(0, |own| own.unaligned);
+        let unaligned = before.map_or(0, |known| known.unaligned);
         let rank = Rank {
             state,
             from: hello.armed.then(|| hello.next_gate.clone()),
@@ -74,15 +74,15 @@ impl Machine {
         why: GoingReason,
         out: &mut Vec<Action>,
     ) {
-        let Some(own) = self.heard(now, rank) else {
+        let Some(sender) = self.heard(now, rank) else {
             return;
         };
-        let was_held = matches!(&own.state, RankState::Held(held) if held == at);
+        let was_held = matches!(&sender.state, RankState::Held(held) if held == at);
         if was_held {
-            own.state = RankState::Running;
+            sender.state = RankState::Running;
         }
         if why == GoingReason::Limit {
-            own.from = None;
+            sender.from = None;
         }
         if !was_held {
             return;
@@ -103,23 +103,23 @@ impl Machine {
     }
 
     pub(super) fn gone(&mut self, now: Duration, rank: u32, out: &mut Vec<Action>) {
-        let Some(own) = self.ranks.get_mut(&rank) else {
+        let Some(gone) = self.ranks.get_mut(&rank) else {
             return;
         };
-        if !own.is_connected() {
+        if !gone.is_connected() {
             return;
         }
-        own.state = RankState::Lost;
-        own.from = None;
-        own.is_arming = false;
-        own.since = now;
+        gone.state = RankState::Lost;
+        gone.from = None;
+        gone.is_arming = false;
+        gone.since = now;
         if matches!(self.state, State::Waiting { .. } | State::Pausing) {
             self.note(now, Note::RankLost { rank });
         }
         self.decide_open(now, out);
     }
 
-    /// Notes a hold that a rank has begun without a decision: all wait at their first gate, each with a limit of its own.
+    /// Notes a hold that a rank has begun without a decision: all wait at their first gate, each with its limit.
     pub(super) fn hold_by_itself(
         &mut self,
         now: Duration,

@@ -32,7 +32,7 @@ impl Machine {
         match &self.state {
             State::Joining => self.settle_joining(now, out),
             State::Stopping => {
-                // Ranks that never meet at a gate stop each at its next one.
+                // Ranks that never meet at a gate each stop at their next one.
                 let together_until = self.since + STOP_TOGETHER_GATES * self.limits.gate;
                 if self.stops_together && now >= together_until {
                     self.stop_all(StopOrigin::Person, out);
@@ -97,9 +97,9 @@ impl Machine {
     fn settle_pausing(&mut self, now: Duration, out: &mut Vec<Action>) {
         self.resume_behind(now, out);
         if let Some(at) = self.common_hold() {
-            let decided = self.decided.iter().rev().find(|own| own.0 == at);
+            let decided = self.decided.iter().rev().find(|decision| decision.0 == at);
             let reason = decided
-                .and_then(|own| own.1)
+                .and_then(|decision| decision.1)
                 .unwrap_or_else(|| self.own_reason());
             self.wanted = None;
             self.is_starting = false;
@@ -130,8 +130,8 @@ impl Machine {
     /// still be held at a gate that the others have passed.
     fn resume_behind(&mut self, now: Duration, out: &mut Vec<Action>) {
         let mut latest: Option<&Gate> = None;
-        for (_, own) in self.connected() {
-            let RankState::Held(at) = &own.state else {
+        for (_, rank) in self.connected() {
+            let RankState::Held(at) = &rank.state else {
                 return;
             };
             latest = latest.filter(|latest| at.is_not_after(latest)).or(Some(at));
@@ -139,19 +139,19 @@ impl Machine {
         let Some(latest) = latest.cloned() else {
             return;
         };
-        for (rank, own) in &mut self.ranks {
-            if matches!(&own.state, RankState::Held(at) if *at != latest) {
-                own.state = RankState::Running;
-                own.since = now;
+        for (number, rank) in &mut self.ranks {
+            if matches!(&rank.state, RankState::Held(at) if *at != latest) {
+                rank.state = RankState::Running;
+                rank.since = now;
                 let (steps, node) = (None, None);
-                out.push(Action::Send(*rank, ToTraining::Resume { steps, node }));
+                out.push(Action::Send(*number, ToTraining::Resume { steps, node }));
             }
         }
     }
 
     /// The gate at which all connected ranks are held.
     pub(super) fn common_hold(&self) -> Option<Gate> {
-        let mut gates = self.connected().map(|(_, own)| match &own.state {
+        let mut gates = self.connected().map(|(_, rank)| match &rank.state {
             RankState::Held(at) => Some(at),
             _ => None,
         });
@@ -162,8 +162,8 @@ impl Machine {
     /// The common end of all ranks, once each has said goodbye and none is missing.
     pub(super) fn end(&self) -> Option<ByeReason> {
         let mut worst = None;
-        for own in self.ranks.values() {
-            let RankState::Ended(reason) = own.state else {
+        for rank in self.ranks.values() {
+            let RankState::Ended(reason) = rank.state else {
                 return None;
             };
             let order = |reason: &ByeReason| match reason {

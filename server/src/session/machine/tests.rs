@@ -132,19 +132,23 @@ fn sent(actions: &[Action], wanted: fn(&ToTraining) -> bool) -> Vec<u32> {
 }
 
 fn resumes(actions: &[Action]) -> Vec<u32> {
-    sent(actions, |own| matches!(own, ToTraining::Resume { .. }))
+    sent(actions, |message| {
+        matches!(message, ToTraining::Resume { .. })
+    })
 }
 
 fn goes(actions: &[Action]) -> Vec<u32> {
-    sent(actions, |own| matches!(own, ToTraining::Go { .. }))
+    sent(actions, |message| matches!(message, ToTraining::Go { .. }))
 }
 
 fn holds(actions: &[Action]) -> Vec<u32> {
-    sent(actions, |own| matches!(own, ToTraining::Hold { .. }))
+    sent(actions, |message| {
+        matches!(message, ToTraining::Hold { .. })
+    })
 }
 
 fn arms(actions: &[Action]) -> Vec<u32> {
-    sent(actions, |own| matches!(own, ToTraining::Arm(_)))
+    sent(actions, |message| matches!(message, ToTraining::Arm(_)))
 }
 
 #[test]
@@ -318,8 +322,12 @@ fn a_stop_ends_when_all_have_said_goodbye_or_after_ten_minutes() {
         (arms(&actions), &machine.state),
         (vec![0, 1], &State::Stopping)
     );
-    let stops = |actions: &[Action]| sent(actions, |own| matches!(own, ToTraining::Stop { .. }));
-    // Ranks that do not meet at a gate stop each by itself.
+    let stops = |actions: &[Action]| {
+        sent(actions, |message| {
+            matches!(message, ToTraining::Stop { .. })
+        })
+    };
+    // Ranks that do not meet at a gate stop individually.
     let mut apart = machine.clone();
     assert_eq!(stops(&apart.apply(secs(10), Event::Tick)), [0; 0]);
     assert_eq!(stops(&apart.apply(secs(11), Event::Tick)), [0, 1]);
@@ -490,16 +498,19 @@ fn commands_send_their_messages() {
     let actions = command(&mut machine, secs(1), pausing(level)).unwrap();
     assert_eq!(arms(&actions), [0, 1]);
     let actions = command(&mut machine, secs(1), pausing(PauseLevel::Never)).unwrap();
-    let disarms = sent(&actions, |own| *own == ToTraining::Disarm);
+    let disarms = sent(&actions, |message| *message == ToTraining::Disarm);
     assert_eq!(disarms, [0, 1]);
     let mut machine = waiting(2, PauseLevel::Never);
     let actions = command(&mut machine, secs(1), Command::Continue).unwrap();
     assert_eq!(resumes(&actions), [0, 1]);
-    assert_eq!(sent(&actions, |own| *own == ToTraining::Disarm), [0, 1]);
+    assert_eq!(
+        sent(&actions, |message| *message == ToTraining::Disarm),
+        [0, 1]
+    );
     let mut machine = waiting(2, PauseLevel::Never);
     let actions = command(&mut machine, secs(1), Command::Extend(secs(99_999))).unwrap();
-    let extends = sent(&actions, |own| {
-        *own == ToTraining::Extend { secs: 28_800.0 }
+    let extends = sent(&actions, |message| {
+        *message == ToTraining::Extend { secs: 28_800.0 }
     });
     assert_eq!(extends, [0, 1]);
     for steps in [0, 1_000_001] {

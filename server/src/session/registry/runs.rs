@@ -10,7 +10,8 @@ use crate::session::machine::{Event, State};
 impl Sessions {
     pub(super) fn has_pausing_watchpoint(&self, run: Option<&str>) -> bool {
         let list = run.and_then(|run| (self.0.watchpoints)(run));
-        let is_pausing = |own: &WatchpointTable| own.get("pause") == Some(&true.into());
+        let is_pausing =
+            |watchpoint: &WatchpointTable| watchpoint.get("pause") == Some(&true.into());
         list.is_some_and(|list| list.iter().any(is_pausing))
     }
 
@@ -24,14 +25,14 @@ impl Sessions {
     }
 
     /// Finds the runs of trainings whose folder is not one of the server's, because they see it at another path: by
-    /// host and process in the name of a growing event file. A run that another session has is not one of theirs, and
-    /// of several none is chosen.
+    /// host and process in the name of a growing event file. A run of another session is left out, and several runs
+    /// mean no choice.
     pub(super) fn find_runs(&self) {
         let mut alone = Vec::new();
         for entry in self.0.table.lock().sessions.values() {
             if entry.run.is_none() && entry.machine.is_live() {
                 let names = entry.peers.values();
-                let names = names.map(|own| format!(".{}.{}.", own.host, own.pid));
+                let names = names.map(|peer| format!(".{}.{}.", peer.host, peer.pid));
                 alone.push((entry.id, names.collect::<Vec<_>>()));
             }
         }
@@ -71,7 +72,7 @@ impl Sessions {
         let has_pausing = self.has_pausing_watchpoint(Some(run));
         let mut table = self.0.table.lock();
         let of_run = table.sessions.values_mut();
-        for entry in of_run.filter(|own| own.run.as_deref() == Some(run)) {
+        for entry in of_run.filter(|entry| entry.run.as_deref() == Some(run)) {
             entry.machine.has_pausing_watchpoint = has_pausing;
             if matches!(entry.machine.state, State::Waiting { .. }) {
                 entry.hits.clear();
@@ -87,16 +88,16 @@ impl Sessions {
         }
     }
 
-    /// Asks to pause a training whose ranks together have hits, with their steps. Each of them pauses once.
+    /// Asks to pause a training whose ranks together have hits, with their steps. Each hit pauses once.
     pub(crate) fn rule_hits(&self, run: &str, hits: &[(RuleHit, i64)]) {
         let mut table = self.0.table.lock();
         let of_run = table.sessions.values_mut();
-        for entry in of_run.filter(|own| own.run.as_deref() == Some(run)) {
+        for entry in of_run.filter(|entry| entry.run.as_deref() == Some(run)) {
             let fresh = hits
                 .iter()
-                .filter(|own| entry.rule_hits.insert(own.0.clone()))
-                .map(|own| own.1);
-            // All of them are noted, not only those before the minimum.
+                .filter(|hit| entry.rule_hits.insert(hit.0.clone()))
+                .map(|hit| hit.1);
+            // All hits are noted, not only those before the minimum.
             let steps: Vec<i64> = fresh.collect();
             if let Some(step) = steps.into_iter().min() {
                 entry.apply(Event::RuleHit { step });
@@ -108,8 +109,8 @@ impl Sessions {
     pub(crate) fn level_of(&self, run: &str) -> Option<PauseLevel> {
         let table = self.0.table.lock();
         let all = table.sessions.values().rev();
-        all.filter(|own| own.run.as_deref() == Some(run) && own.machine.is_live())
-            .map(|own| own.machine.level)
+        all.filter(|entry| entry.run.as_deref() == Some(run) && entry.machine.is_live())
+            .map(|entry| entry.machine.level)
             .next()
     }
 }

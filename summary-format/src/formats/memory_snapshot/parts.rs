@@ -6,11 +6,11 @@ use super::super::pickle::{Document, Shape, Value, unsigned};
 use super::super::trace_builder::TraceBuilder;
 use crate::trace::{NONE, TextId, TraceFormat};
 
-/// Most frames of a stack.
+/// Maximum number of frames of a stack.
 const MAX_DEPTH: usize = 1_024;
-/// Most different actions that are counted by name.
+/// Maximum number of different actions that are counted by name.
 const MAX_ACTIONS: usize = 64;
-/// Actions in a piece of memory of their own, so that they are released piece by piece.
+/// Number of actions in one allocation; the memory is released piece by piece.
 const PIECE: usize = 1 << 16;
 /// Nanoseconds of a microsecond.
 const MICRO: i64 = 1_000;
@@ -31,7 +31,7 @@ pub(super) enum Action {
     /// Reserved memory was given back.
     Release,
     OutOfMemory,
-    /// Says nothing about levels: requests of releases, the snapshot itself.
+    /// No change of levels: requests of releases, the snapshot itself.
     Other,
 }
 
@@ -89,7 +89,7 @@ pub(super) struct Parts {
     pub(super) entries: Vec<Vec<Entry>>,
     pub(super) blocks: Vec<Block>,
     pub(super) segments: Vec<Segment>,
-    /// Stacks by the list of their frames, where several parts share it.
+    /// Stacks by the list of their frames, which several parts may share.
     shared: HashMap<u32, u32, foldhash::fast::RandomState>,
     /// Keys of the texts of the document, by their numbers.
     keys: Vec<Option<Key>>,
@@ -173,7 +173,7 @@ enum Key {
     Device,
 }
 
-/// Their texts.
+/// Texts of the keys.
 const KEYS: [(Key, &str); 15] = [
     (Key::File, "filename"),
     (Key::Line, "line"),
@@ -279,7 +279,6 @@ impl Parts {
         }
     }
 
-    /// The blocks of a segment.
     pub(super) fn blocks_of(&self, segment: &Segment) -> Vec<Block> {
         let runs = segment.blocks.iter();
         let numbers = runs.flat_map(|(first, count)| *first..first.saturating_add(*count));
@@ -287,14 +286,14 @@ impl Parts {
         blocks.copied().collect()
     }
 
-    /// Stack of a block: its own, or that of the last allocation in its history, as PyTorch wrote before 2.1.
+    /// Stack of a block, or of the last allocation in its history, as PyTorch wrote it before 2.1.
     fn stack_of_block(&mut self, fields: &Fields<'_>, document: &Document) -> u32 {
         if let Some(frames) = fields[Key::Frames as usize] {
             return self.stack(frames, document);
         }
-        let history = fields[Key::History as usize].and_then(|own| document.list(own));
-        let latest = history.and_then(|own| own.first());
-        let frames = latest.and_then(|own| document.get(own, "frames"));
+        let history = fields[Key::History as usize].and_then(|history| document.list(history));
+        let latest = history.and_then(|entries| entries.first());
+        let frames = latest.and_then(|entry| document.get(entry, "frames"));
         frames.map_or(NONE, |frames| self.stack(frames, document))
     }
 
@@ -340,9 +339,9 @@ pub(super) fn device(value: &Value) -> Option<i32> {
 /// Runs of parts of a kind in a list: the number of the first and their count.
 pub(super) fn runs(document: &Document, list: &[Value], kind: u8) -> Vec<(u32, u32)> {
     let all = list.iter().map(|value| document.resolve(value));
-    let own = all.filter_map(|value| match value {
-        Value::Taken(own, first, count) if *own == kind => Some((*first, *count)),
+    let runs = all.filter_map(|value| match value {
+        Value::Taken(taken, first, count) if *taken == kind => Some((*first, *count)),
         _ => None,
     });
-    own.collect()
+    runs.collect()
 }

@@ -1,4 +1,4 @@
-//! Tables of Ascend devices from `MindSpore` 2.4 on, and of `torch_npu`, by their description: no real file was at hand.
+//! Tables of Ascend devices since `MindSpore` 2.4, and of `torch_npu`, read as documented: no real file was available.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -53,7 +53,7 @@ pub(super) fn read(
 /// Begin and end of each step by its number.
 type Extents = BTreeMap<i64, (i64, i64)>;
 
-/// Reads `kernel_details.csv`: one row a kernel, columns by name, `N/A` for what was not measured.
+/// Reads `kernel_details.csv`: one row a kernel, columns by name, `N/A` for missing measurements.
 fn kernels(
     bytes: &[u8],
     are_kept: bool,

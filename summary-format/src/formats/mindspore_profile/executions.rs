@@ -73,7 +73,7 @@ pub(super) fn read(bytes: &[u8], first_lane: Option<u16>, builder: &mut TraceBui
         while let Some(run) = pieces.next() {
             let place = at;
             at += run.len() + 1;
-            // The end of a line that is not whole may lack digits.
+            // An incomplete line may lack digits at its end.
             let is_cut = !is_whole && pieces.peek().is_none();
             if run.is_empty() || is_cut {
                 continue;
@@ -144,11 +144,11 @@ fn host_lane(process: &[u8], kind: &[u8]) -> Lane {
 /// many lines as executions, or the same shapes in all of its lines.
 pub(super) fn shapes(bytes: &[u8], runs: &[Runs], trace: &mut Trace, notes: &mut Vec<String>) {
     let mut executions: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
-    for own in runs {
+    for operator in runs {
         executions
-            .entry(own.short())
+            .entry(operator.short())
             .or_default()
-            .extend(own.slices.clone());
+            .extend(operator.slices.clone());
     }
     let mut numbers: HashMap<String, u32> = HashMap::new();
     let mut wanted: HashMap<&[u8], Vec<u32>> = HashMap::new();
@@ -209,7 +209,7 @@ pub(super) fn shapes(bytes: &[u8], runs: &[Runs], trace: &mut Trace, notes: &mut
     }
 }
 
-/// `[8, 4]` of `input_1:[8, 4]`; `[]` for what is no shape, as `NoShape`.
+/// `[8, 4]` of `input_1:[8, 4]`; `[]` for anything else, such as `NoShape`.
 fn shape(input: &[u8]) -> String {
     let colon = memchr::memchr(b':', input).map_or(0, |colon| colon + 1);
     let text = String::from_utf8_lossy(&input[colon..]);
@@ -227,11 +227,10 @@ fn shape(input: &[u8]) -> String {
     }
 }
 
-/// Totals of the executions.
 pub(super) fn totals(runs: &[Runs], trace: &Trace) -> Totals {
     let mut totals = Totals::default();
-    for own in runs {
-        let durations = trace.slices.durations.get(own.slices.clone());
+    for operator in runs {
+        let durations = trace.slices.durations.get(operator.slices.clone());
         let durations = durations.unwrap_or_default();
         let nanos = durations
             .iter()
@@ -240,8 +239,8 @@ pub(super) fn totals(runs: &[Runs], trace: &Trace) -> Totals {
             total.count += durations.len() as u64;
             total.nanos = total.nanos.saturating_add(nanos);
         };
-        add(totals.types.entry(own.kind().to_owned()).or_default());
-        add(totals.names.entry(own.name.clone()).or_default());
+        add(totals.types.entry(operator.kind().to_owned()).or_default());
+        add(totals.names.entry(operator.name.clone()).or_default());
     }
     totals
 }

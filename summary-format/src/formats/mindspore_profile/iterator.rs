@@ -1,4 +1,4 @@
-//! Waits for batches of the data set, as slices on a lane of their own.
+//! Waits for batches of the data set, as slices on a separate lane.
 
 use super::super::trace_builder::TraceBuilder;
 use super::executions::Runs;
@@ -76,8 +76,8 @@ pub(super) fn read(
     }
 }
 
-/// Nanoseconds to add to the times of batches; 0 on the same clock. A step begins when its batch is there, so of all
-/// steps the least distance counts. `None` if no operator ran once for each batch.
+/// Nanoseconds to add to the times of batches; 0 on the same clock. A step begins when its batch is available, so the
+/// minimum distance over all steps counts. `None` if no operator ran once for each batch.
 fn shift(ends: &[i64], runs: &[Runs], trace: &Trace) -> Option<i64> {
     let begins = &trace.slices.begins;
     let of = |runs: &Runs| begins.get(runs.slices.clone()).unwrap_or_default();
@@ -86,10 +86,14 @@ fn shift(ends: &[i64], runs: &[Runs], trace: &Trace) -> Option<i64> {
         return Some(0);
     }
     let mut steps: Vec<i64> = vec![i64::MAX; ends.len()];
-    for own in runs.iter().map(of).filter(|own| own.len() == ends.len()) {
-        let mut own = own.to_vec();
-        own.sort_unstable();
-        for (step, begin) in steps.iter_mut().zip(own) {
+    for begins in runs
+        .iter()
+        .map(of)
+        .filter(|begins| begins.len() == ends.len())
+    {
+        let mut begins = begins.to_vec();
+        begins.sort_unstable();
+        for (step, begin) in steps.iter_mut().zip(begins) {
             *step = begin.min(*step);
         }
     }

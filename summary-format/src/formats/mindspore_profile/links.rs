@@ -1,7 +1,7 @@
-//! `communication_matrix.json` of Ascend devices: bytes and time between pairs of ranks, by their description.
+//! `communication_matrix.json` of Ascend devices: bytes and time between pairs of ranks, read as documented.
 //!
-//! `step → p2p | collective → operator → "0-1" → {"Transit Size(MB)", "Transit Time(ms)", …}`. Newer versions write only
-//! some operators of each kind and their sum, whose name has `-total`: where there are sums, only they count.
+//! `step → p2p | collective → operator → "0-1" → {"Transit Size(MB)", "Transit Time(ms)", …}`. Newer versions write
+//! only some operators of each kind and their sum, whose name has `-total`. If there are sums, nothing else counts.
 
 use std::collections::BTreeMap;
 
@@ -16,7 +16,7 @@ const MEGABYTE: f64 = 1e6;
 pub(super) const MILLISECOND: f64 = 1e6;
 /// Part of the name of a sum of operators.
 const TOTAL: &str = "-total";
-/// Most pairs of ranks: 1,024 ranks with 64 others each.
+/// Maximum number of pairs of ranks: 1,024 ranks with 64 others each.
 const MAX_LINKS: usize = 1 << 16;
 
 /// Operators by step and by kind; the links of each by their ranks.
@@ -32,7 +32,7 @@ struct Row {
     time: Value,
 }
 
-/// Reads the links between different ranks, summed over steps and operators. Notes say what could not be used.
+/// Reads the links between different ranks, summed over steps and operators. Notes describe unusable parts.
 pub(super) fn read(bytes: &[u8], notes: &mut Vec<String>) -> Vec<Link> {
     let matrix: Matrix = match serde_json::from_slice(bytes) {
         Ok(matrix) => matrix,

@@ -37,7 +37,6 @@ const COLLECTIVES: [&str; 10] = [
     "Reduce",
 ];
 
-/// Reads the tables.
 pub(super) fn read(
     files: &MindsporeFiles<'_>,
     builder: &mut TraceBuilder,
@@ -100,7 +99,7 @@ struct Npu<'b> {
     builder: &'b mut TraceBuilder,
     facts: Facts,
     device: u32,
-    /// `true` if executions have times: without them nothing is known of when the device works and waits.
+    /// `true` if executions have times. Without them, the busy and idle times of the device are unknown.
     is_timed: bool,
     /// Arguments of collectives by their bytes.
     works: BTreeMap<u64, u32>,
@@ -129,40 +128,43 @@ struct Execution<'a> {
 }
 
 impl Npu<'_> {
-    fn push(&mut self, own: &Execution<'_>) {
-        let Some(category) = self.category(own.unit) else {
+    fn push(&mut self, execution: &Execution<'_>) {
+        let Some(category) = self.category(execution.unit) else {
             self.builder.trace.counts.over_limit += 1;
             return;
         };
-        let duration = u64::try_from(own.duration).unwrap_or_else(|_| {
+        let duration = u64::try_from(execution.duration).unwrap_or_else(|_| {
             self.builder.trace.counts.negative_durations += 1;
             0
         });
-        let lane = self.lane(own.unit, own.stream);
-        let (Some(lane), Some(name)) = (lane, self.builder.name(own.name)) else {
+        let lane = self.lane(execution.unit, execution.stream);
+        let (Some(lane), Some(name)) = (lane, self.builder.name(execution.name)) else {
             self.builder.trace.counts.over_limit += 1;
             return;
         };
-        let detail = if own.unit == HCCL && self.is_timed {
-            self.work(own.bytes)
+        let detail = if execution.unit == HCCL && self.is_timed {
+            self.work(execution.bytes)
         } else {
-            self.facts.detail(own.name, &mut self.builder.trace)
+            self.facts.detail(execution.name, &mut self.builder.trace)
         };
         self.names.insert(name);
-        if ![AI_CPU, HCCL].contains(&own.unit) {
-            let total = self.totals.entry(kind_of(own.name).to_owned()).or_default();
+        if ![AI_CPU, HCCL].contains(&execution.unit) {
+            let total = self
+                .totals
+                .entry(kind_of(execution.name).to_owned())
+                .or_default();
             total.count += 1;
             total.nanos = total.nanos.saturating_add(duration);
         }
         self.builder.push(&Slice {
-            begin: own.begin,
+            begin: execution.begin,
             duration,
             name,
             lane,
             category,
             link: NONE,
             detail,
-            place: own.place as u64,
+            place: execution.place as u64,
         });
     }
 
@@ -176,7 +178,7 @@ impl Npu<'_> {
             SliceClass::Operator
         };
         let is_full = self.builder.trace.categories.len() >= Self::MAX_UNITS;
-        let is_known = |own: &Category| own.name == unit;
+        let is_known = |known: &Category| known.name == unit;
         if is_full && !self.builder.trace.categories.iter().any(is_known) {
             return None;
         }
@@ -221,7 +223,7 @@ impl Npu<'_> {
         })
     }
 
-    /// Ends of everything so far; 0 without anything.
+    /// End of all slices and steps so far; 0 without any.
     fn end(&self) -> i64 {
         let trace = &self.builder.trace;
         let slices = (0..trace.slices.len()).map(|slice| trace.slices.end(slice));

@@ -3,7 +3,7 @@
 use super::super::decimal::scaled;
 use crate::trace::TraceCounts;
 
-/// Digits behind the point that a unit has to nanoseconds, by its name.
+/// Number of decimal digits from a unit to nanoseconds, by the name of the unit.
 const UNITS: [(&str, usize); 5] = [("s", 9), ("ms", 6), ("us", 3), ("μs", 3), ("ns", 0)];
 
 /// A table of one file.
@@ -13,7 +13,7 @@ pub(super) struct Table<'a> {
     reader: csv::Reader<&'a [u8]>,
     header: csv::ByteRecord,
     len_bytes: usize,
-    /// A last row without a line break may be whole.
+    /// `true` if a last row without a line break may be complete.
     may_end_open: bool,
     ends_open: bool,
     rows: u64,
@@ -34,12 +34,12 @@ pub(super) struct Row {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Times {
     index: usize,
-    /// Digits behind the point down to nanoseconds.
+    /// Number of decimal digits down to nanoseconds.
     decimals: usize,
 }
 
 impl<'a> Table<'a> {
-    /// Reads the header. A last row without a line break is not whole.
+    /// Reads the header. A last row without a line break counts as incomplete.
     pub(super) fn new(name: &str, bytes: &'a [u8]) -> Self {
         let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
         let mut reader = csv::ReaderBuilder::new()
@@ -61,7 +61,7 @@ impl<'a> Table<'a> {
         }
     }
 
-    /// The same for a file whose writer leaves out the last line break: its last row is whole if it has all fields.
+    /// The same for a file whose writer leaves out the last line break: its last row is complete if it has all fields.
     pub(super) fn open_ended(name: &str, bytes: &'a [u8]) -> Self {
         Self {
             may_end_open: true,
@@ -69,7 +69,7 @@ impl<'a> Table<'a> {
         }
     }
 
-    /// Index of the first of these columns that is there.
+    /// Index of the first of these columns that exists.
     pub(super) fn column(&self, names: &[&str]) -> Option<usize> {
         let find = |name: &&str| {
             self.header
@@ -79,7 +79,7 @@ impl<'a> Table<'a> {
         names.iter().find_map(find)
     }
 
-    /// Column of times of the first of these names, with a unit behind it or not: `start_time(us)`. Without one it is
+    /// Column of times of the first of these names, with or without a unit: `start_time(us)`. The default unit is
     /// milliseconds.
     pub(super) fn times(&self, names: &[&str]) -> Option<Times> {
         names.iter().find_map(|name| {
@@ -99,22 +99,21 @@ impl<'a> Table<'a> {
         })
     }
 
-    /// Name of its file.
     pub(super) fn name(&self) -> &str {
         &self.name
     }
 
-    /// Columns with their names; those whose names are no text are left out.
+    /// Columns with their names; those whose names are not UTF-8 are left out.
     pub(super) fn fields(&self) -> impl Iterator<Item = (usize, &str)> {
         let fields = self.header.iter().enumerate();
         fields.filter_map(|(index, field)| Some((index, str::from_utf8(field).ok()?)))
     }
 
-    /// The next row that is whole.
+    /// The next complete row.
     pub(super) fn next_row(&mut self) -> Option<Row> {
         let offset = usize::try_from(self.reader.position().byte()).unwrap_or(usize::MAX);
         let mut fields = csv::ByteRecord::new();
-        // Byte records of flexible length cannot be wrong, and memory cannot fail to be read.
+        // Byte records of flexible length cannot be wrong, and reads from memory cannot fail.
         if !matches!(self.reader.read_byte_record(&mut fields), Ok(true)) {
             return None;
         }
@@ -148,7 +147,7 @@ impl<'a> Table<'a> {
         notes.push(format!("{}: no columns {columns}", self.name));
     }
 
-    /// Adds what could not be read to the counts of a trace, with a note.
+    /// Adds the unreadable rows to the counts of a trace, with a note.
     pub(super) fn finish(self, counts: &mut TraceCounts, notes: &mut Vec<String>) {
         let Self { name, rows, .. } = self;
         counts.bytes += self.len_bytes as u64;
@@ -197,7 +196,7 @@ impl Row {
         scaled(self.fields.get(times.index)?, times.decimals)
     }
 
-    /// Nanoseconds of a number of times, to the nearest; `None` for what is negative or no number.
+    /// Nanoseconds of a number of times, to the nearest; `None` for negative values and anything but a number.
     #[expect(
         clippy::cast_possible_truncation,
         clippy::cast_sign_loss,

@@ -30,7 +30,7 @@ pub(super) fn compare(files: &MindsporeFiles<'_>, totals: &Totals, notes: &mut V
     }
 }
 
-/// A note if a table differs. Columns are found by the start of their names: units are behind it.
+/// A note if a table differs. Columns are found by the start of their names, because units follow it.
 pub(super) fn differences(
     table: &str,
     bytes: &[u8],

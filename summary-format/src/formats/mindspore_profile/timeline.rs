@@ -1,4 +1,4 @@
-//! The Chrome file of a profile on a CPU: its executions give way to those of the text file.
+//! The Chrome file of a profile on a CPU: its executions are replaced by those of the text file.
 
 use crate::trace::{NONE, SliceClass, Slices, Trace};
 
@@ -7,7 +7,11 @@ pub(super) const CPU_PROCESS: &str = "CPU OP";
 
 /// Removes the executions, and returns their lane.
 pub(super) fn take_executions(trace: &mut Trace) -> Option<u16> {
-    let classes: Vec<_> = trace.categories.iter().map(|own| own.class).collect();
+    let classes: Vec<_> = trace
+        .categories
+        .iter()
+        .map(|category| category.class)
+        .collect();
     let old = std::mem::take(&mut trace.slices);
     let mut numbers = vec![NONE; old.len()];
     let mut kept = Slices::default();
@@ -37,9 +41,9 @@ pub(super) fn take_executions(trace: &mut Trace) -> Option<u16> {
         .flows
         .retain_mut(|flow| keep(&mut flow.from) && keep(&mut flow.to));
     trace.counts.unfinished.retain_mut(keep);
-    let own = trace.lanes.get_mut(usize::from(lane?))?;
-    if own.process_name.is_empty() {
-        CPU_PROCESS.clone_into(&mut own.process_name);
+    let lane_of_executions = trace.lanes.get_mut(usize::from(lane?))?;
+    if lane_of_executions.process_name.is_empty() {
+        CPU_PROCESS.clone_into(&mut lane_of_executions.process_name);
     }
     lane
 }

@@ -1,4 +1,4 @@
-//! The numbers in the JSON text that an evaluation writes its metrics as.
+//! Numbers in the metrics of an evaluation, which are JSON text.
 
 use std::fmt;
 
@@ -8,7 +8,7 @@ use serde::de::{Deserializer, IgnoredAny, MapAccess, Visitor};
 const SPECIAL: [&str; 3] = ["NaN", "Infinity", "-Infinity"];
 
 /// The numbers of a JSON object, in order. Python writes `NaN`, `Infinity` and `-Infinity`, which are not JSON; they
-/// are accepted, as is text that is a number. Other values, and anything but an object, are skipped.
+/// are accepted, and so are numbers in quotes. Other values, and anything but an object, are skipped.
 pub(super) fn numbers(json: &str) -> Vec<(String, f64)> {
     let quoted = quote_special_numbers(json);
     serde_json::from_str::<Numbers>(&quoted).map_or_else(|_| Vec::new(), |numbers| numbers.0)

@@ -47,7 +47,7 @@ pub(super) fn read_hit(message: &[u8]) -> Result<WatchHit, Fault> {
             (2, Value::Bytes(tag)) => hit.tag = text(tag),
             (3, Value::Varint(number)) => {
                 let severity = usize::try_from(number).ok();
-                // An unknown severity above the worst known one counts as that one.
+                // An unknown severity counts as the worst known one.
                 hit.severity = severity
                     .and_then(|index| Severity::ALL.get(index).copied())
                     .unwrap_or(Severity::Error);

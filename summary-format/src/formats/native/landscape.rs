@@ -5,8 +5,8 @@ use crate::message::Message;
 use crate::surface::{Grid, Landscape, Points};
 use crate::wire::{Fields, Value, WireError, doubles, text, varints, zigzags};
 
-/// Surface 1, path 2, convergence point 3, intervals 4, decomposition 5, unit 6, steps per epoch 7, plane 8, variance 9,
-/// normalisation 10, samples 11.
+/// Surface 1, path 2, convergence point 3, intervals 4, decomposition 5, unit 6, steps per epoch 7, plane 8, variance
+/// 9, normalisation 10, samples 11.
 pub(crate) fn write(landscape: &Landscape) -> Message {
     let mut message = Message::default();
     for (number, points) in [
@@ -33,10 +33,10 @@ pub(crate) fn write(landscape: &Landscape) -> Message {
 fn write_points(points: &Points) -> Message {
     let mut message = Message::default();
     for (number, grid) in [(1, &points.x), (2, &points.y), (3, &points.z)] {
-        let mut own = Message::default();
-        own.packed_varints(1, grid.shape.iter().copied());
-        own.packed_doubles(2, grid.values.iter().copied());
-        message.message(number, &own);
+        let mut nested = Message::default();
+        nested.packed_varints(1, grid.shape.iter().copied());
+        nested.packed_doubles(2, grid.values.iter().copied());
+        message.message(number, &nested);
     }
     message
 }

@@ -13,7 +13,7 @@ const MAX_DEPTH: usize = 64;
 const TOO_DEEP: Fault = Fault("lineage is nested more than 64 levels deep");
 const NOTHING: Fault = Fault("lineage of an unknown kind");
 
-/// Texts of a training, from field 1 on.
+/// Texts of a training, starting at field 1.
 const TRAIN_TEXTS: [fn(&mut TrainLineage) -> &mut Option<String>; 6] = [
     |train| &mut train.optimizer,
     |train| &mut train.loss_function,
@@ -23,7 +23,7 @@ const TRAIN_TEXTS: [fn(&mut TrainLineage) -> &mut Option<String>; 6] = [
     |train| &mut train.model_path,
 ];
 
-/// Integers of a training, from field 7 on.
+/// Integers of a training, starting at field 7.
 const TRAIN_INTEGERS: [fn(&mut TrainLineage) -> &mut Option<i64>; 5] = [
     |train| &mut train.epochs,
     |train| &mut train.device_count,
@@ -32,7 +32,7 @@ const TRAIN_INTEGERS: [fn(&mut TrainLineage) -> &mut Option<i64>; 5] = [
     |train| &mut train.model_size_bytes,
 ];
 
-/// Numbers of a training, from field 12 on.
+/// Numbers of a training, starting at field 12.
 const TRAIN_NUMBERS: [fn(&mut TrainLineage) -> &mut Option<f64>; 2] =
     [|train| &mut train.learning_rate, |train| &mut train.loss];
 

@@ -160,7 +160,7 @@ pub(crate) fn read(message: &[u8]) -> Result<Profile, NotAProfile> {
     Ok(profile)
 }
 
-/// Kinds by their numbers; those of later versions are the first one.
+/// Kinds by their numbers; unknown numbers become the first kind.
 fn kinds<T: Copy + Default>(numbers: &[u64], all: &[T]) -> Vec<T> {
     let kind = |number: &u64| all.get(usize::try_from(*number).ok()?).copied();
     let kinds = numbers.iter().map(kind);

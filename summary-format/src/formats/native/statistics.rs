@@ -25,7 +25,7 @@ const COUNTS: [fn(&mut TensorStats) -> &mut u64; 8] = [
     |stats| &mut stats.subnormal,
 ];
 
-/// From field 14 on; of tensors with finite elements only.
+/// Statistics starting at field 14; only of tensors with finite elements.
 const FIGURES: [fn(&mut FiniteStats) -> &mut f64; 6] = [
     |finite| &mut finite.min,
     |finite| &mut finite.max,

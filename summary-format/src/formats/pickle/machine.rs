@@ -1,4 +1,4 @@
-//! The stack machine: what instructions do to values.
+//! The stack machine: effects of instructions on values.
 
 use std::io::{self, Read};
 
@@ -6,7 +6,7 @@ use super::opcode::{self, Op};
 use super::{Global, MAX_DEPTH, MAX_TEXT_BYTES, MAX_VALUES, Memo, Source, Value};
 use crate::trace::Texts;
 
-/// Takes parts of the tree as soon as they are whole.
+/// Takes parts of the tree as soon as they are complete.
 pub(crate) trait Shape {
     /// Takes a dict, whose keys and values follow each other, and returns its kind and number, or `None` to leave it in
     /// the tree. Numbers of a kind are those of its dicts in their order.
@@ -22,7 +22,7 @@ pub(crate) struct Document {
     pub(crate) texts: Texts,
     /// Values with several owners.
     pub(crate) shared: Vec<Value>,
-    /// `true` if the file ends before the value is whole.
+    /// `true` if the file ends before the value is complete.
     pub(crate) is_cut: bool,
     /// Bytes that were read.
     pub(crate) bytes: u64,
@@ -70,7 +70,7 @@ impl Document {
     pub(crate) fn of<'a>(&self, items: &'a [(Value, Value)], key: &str) -> Option<&'a Value> {
         let mut items = items.iter().rev();
         items
-            .find(|(own, _)| self.text(own) == Some(key))
+            .find(|(name, _)| self.text(name) == Some(key))
             .map(|(_, value)| value)
     }
 }
@@ -84,12 +84,12 @@ pub(crate) fn unsigned(value: &Value) -> Option<u64> {
     }
 }
 
-/// Reads a pickle, which is opened twice: values that are not used again need no memory afterwards. Of a file that ends
-/// too early the part before its end is the tree.
+/// Reads a pickle, which is opened twice: values that are not used again need no memory afterwards. Of a truncated
+/// file, the tree is the part before its end.
 ///
 /// # Errors
 ///
-/// A file that cannot be read, or is no pickle of protocol 2 to 5.
+/// A file that cannot be read, or is not a pickle of protocol 2 to 5.
 pub(crate) fn read<R: Read>(
     mut open: impl FnMut() -> io::Result<R>,
     shape: &mut impl Shape,
@@ -104,7 +104,7 @@ pub(crate) fn read<R: Read>(
     loop {
         match opcode::next(&mut source, &mut buffer) {
             Ok(Op::Stop) => break,
-            // Each value takes a byte at least: larger numbers have none.
+            // Each value takes at least one byte, so larger numbers have no value.
             Ok(Op::Get(number)) if u64::from(number) < source.offset => memo.want(number),
             Ok(_) => {}
             Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => break,
@@ -183,7 +183,7 @@ impl<S: Shape> Machine<'_, S> {
             Op::Mark => self.marks.push(self.stack.len()),
             Op::Pop if self.marks.last() == Some(&self.stack.len()) => drop(self.marks.pop()),
             Op::Pop => drop(self.stack.pop()?),
-            // Elements of sets are left out as the sets are.
+            // Elements of sets are left out, like the sets.
             Op::PopMark | Op::AddItems => drop(self.behind_mark()?),
             Op::Dup => {
                 let value = self.share();
@@ -277,7 +277,7 @@ impl<S: Shape> Machine<'_, S> {
         Value::Text(self.document.texts.intern(&text).0)
     }
 
-    /// The values behind the last mark, which is removed.
+    /// The values after the last mark, which is removed.
     fn behind_mark(&mut self) -> Option<Vec<Value>> {
         let mark = self.marks.pop()?;
         Some(self.stack.split_off(mark.min(self.stack.len())))
@@ -316,11 +316,12 @@ impl<S: Shape> Machine<'_, S> {
         (below < MAX_DEPTH).then_some(below + 1)
     }
 
-    /// The value, or [`Value::Other`] if it is nested too deeply or one too many; raises the depth around it.
+    /// The value, or [`Value::Other`] if it is nested too deeply or exceeds [`MAX_VALUES`]; raises the depth of its
+    /// container.
     fn kept(&mut self, value: Value, depth: &mut u16) -> Value {
-        let own = Self::depth(&value).filter(|_| self.values < MAX_VALUES);
-        if let Some(own) = own {
-            *depth = own.max(*depth);
+        let inner = Self::depth(&value).filter(|_| self.values < MAX_VALUES);
+        if let Some(inner) = inner {
+            *depth = inner.max(*depth);
             self.values += 1;
             value
         } else {
@@ -329,7 +330,7 @@ impl<S: Shape> Machine<'_, S> {
         }
     }
 
-    /// Takes the container on top, for a change.
+    /// Takes the container on top, to change it.
     fn top(&mut self) -> Option<Value> {
         Some(match self.stack.last_mut()? {
             Value::Shared(index) => {
@@ -357,9 +358,9 @@ impl<S: Shape> Machine<'_, S> {
         if let Value::List(list) = &mut top {
             for item in items {
                 let item = self.kept(item, &mut list.depth);
-                if let (Some(Value::Taken(kind, first, count)), Value::Taken(own, number, more)) =
+                if let (Some(Value::Taken(kind, first, count)), Value::Taken(other, number, more)) =
                     (list.items.last_mut(), &item)
-                    && kind == own
+                    && kind == other
                     && first.checked_add(*count) == Some(*number)
                 {
                     *count += more;
@@ -372,8 +373,8 @@ impl<S: Shape> Machine<'_, S> {
         self.put_back(top)
     }
 
-    /// Lets the shape take the empty dict before the last mark with the keys and values behind it, where they are: a dict
-    /// of its own for each of millions would take most of the time. `false` if it stays in the tree.
+    /// Lets the shape take the empty dict before the last mark with the keys and values after it, in place: allocating
+    /// millions of dicts would take most of the time. `false` if it stays in the tree.
     fn is_taken(&mut self) -> bool {
         let Some(mark) = self.marks.last().copied() else {
             return false;
@@ -393,7 +394,7 @@ impl<S: Shape> Machine<'_, S> {
         self.put_back(Value::Taken(kind, number, 1)).is_some()
     }
 
-    /// Sets keys of the dict on top to the values behind them.
+    /// Sets keys of the dict on top to the values after them.
     fn set(&mut self, items: Vec<Value>) -> Option<()> {
         let mut top = self.top()?;
         if let Value::Dict(dict) = &mut top {
@@ -406,13 +407,13 @@ impl<S: Shape> Machine<'_, S> {
         self.put_back(top)
     }
 
-    /// Ends what is open at the end of a file that is cut: values behind a mark go into the container before it.
+    /// Closes the open containers of a truncated file: values after a mark go into the container before it.
     fn close(&mut self) {
         while let Some(mut items) = self.behind_mark() {
             let around = self.stack.last().map(|top| self.document.resolve(top));
             let closed = if matches!(around, Some(Value::Dict(_))) {
                 self.join(&mut items);
-                // A key without its value says nothing.
+                // A key without a value is dropped.
                 items.truncate(items.len() / 2 * 2);
                 self.marks.push(self.stack.len());
                 self.stack.append(&mut items);
@@ -431,7 +432,7 @@ impl<S: Shape> Machine<'_, S> {
     }
 
     /// Appends the last containers of a dict that is cut to the lists before them: a list of one element gets it only
-    /// when the element is whole.
+    /// when the element is complete.
     fn join(&mut self, items: &mut Vec<Value>) {
         let is_container = |value: &Value| {
             let value = self.document.resolve(value);

@@ -9,7 +9,7 @@ use super::{Source, Value};
 pub(super) enum Op {
     /// End of the pickle.
     Stop,
-    /// Nothing that matters to data: the protocol, frames.
+    /// Does not affect data: the protocol, frames.
     Nothing,
     /// Pushes a value.
     Push(Value),
@@ -31,7 +31,7 @@ pub(super) enum Op {
     SetItems,
     /// Makes a tuple of the top values.
     TupleOf(usize),
-    /// Makes a tuple of the values behind the mark.
+    /// Makes a tuple of the values after the mark.
     Tuple,
     Get(u32),
     Put(u32),
@@ -40,11 +40,11 @@ pub(super) enum Op {
     Call,
     /// Would make an object of this number of values on top.
     Make(usize),
-    /// Would make an object of the values behind the mark.
+    /// Would make an object of the values after the mark.
     MakeMarked,
     /// Would set the state of an object by the top value.
     Build,
-    /// Adds the values behind the mark to a set.
+    /// Adds the values after the mark to a set.
     AddItems,
 }
 

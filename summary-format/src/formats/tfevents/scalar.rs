@@ -7,8 +7,8 @@ use crate::wire::{Fields, Value, WireError};
 
 /// The number in a tensor of one element, of any numeric type; `None` if it has another shape or holds no number.
 ///
-/// Fields: type 1, shape 2, raw little-endian content 4, or a list per type from 5 on. An omitted list is a zero.
-/// Integers beyond 2^53 are rounded to the nearest `f64`.
+/// Fields: type 1, shape 2, raw little-endian content 4, or a list per type, starting at field 5. An omitted list is a
+/// zero. Integers beyond 2^53 are rounded to the nearest `f64`.
 pub(super) fn single_number(tensor: &[u8]) -> Result<Option<f64>, WireError> {
     let mut data_type = 0;
     let mut content = None;

@@ -17,7 +17,7 @@ const MINDSPORE_OPERATORS: &str = "HostCpuOps";
 
 /// Meaning of a category; upper and lower case differ between versions of Kineto.
 pub(super) fn class_of(category: &str) -> SliceClass {
-    // Other programs may use the word in small letters for their own slices.
+    // Other programs may use the lower-case word for their slices.
     if category == "Trace" {
         return SliceClass::Window;
     }
@@ -50,8 +50,7 @@ pub(super) const fn is_device(class: SliceClass) -> bool {
     )
 }
 
-/// Meaning of a lane by its names, and of those of its slices that have no category with a meaning. `None` for lanes
-/// that mean nothing special.
+/// Meaning of a lane by its names, and of its slices whose category has no meaning. `None` for ordinary lanes.
 pub(super) fn lane_meaning(lane: &Lane, is_of_mindspore: bool) -> Option<(LaneKind, SliceClass)> {
     const DERIVED: (LaneKind, SliceClass) = (LaneKind::Derived, SliceClass::Derived);
     const DEVICE: (LaneKind, SliceClass) = (LaneKind::Device, SliceClass::Kernel);

@@ -9,20 +9,20 @@ use crate::trace::{
     Category, DeviceWork, Lane, LaneKind, NONE, Shapes, Slice, SliceClass, TextId, Texts, Trace,
 };
 
-/// Most lanes of a trace: their numbers have 16 bits, and one is left free.
+/// Maximum number of lanes of a trace: their numbers have 16 bits, and one is reserved.
 const MAX_LANES: usize = 65_535;
-/// Most categories of a trace, for the same reason.
+/// Maximum number of categories of a trace, for the same reason.
 const MAX_CATEGORIES: usize = 65_535;
-/// Most slices of a trace: their numbers have 32 bits, and one is [`NONE`].
+/// Maximum number of slices of a trace: their numbers have 32 bits, and one is [`NONE`].
 const MAX_SLICES: usize = u32::MAX as usize;
-/// Most bytes of all texts of a trace.
+/// Maximum total length of the texts of a trace, in bytes.
 const MAX_TEXTS_LEN: u64 = 256 << 20;
-/// Bytes after which a text is cut.
+/// Length at which a text is cut, in bytes.
 const MAX_TEXT_LEN: usize = 64 << 10;
 /// Phases are single characters of ASCII; all others are counted together under `?`.
 const PHASES: usize = 128;
 
-/// Reasons for which an event becomes no row.
+/// Reasons for dropping an event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Loss {
     /// It has no phase, or no time where it needs one.
@@ -31,23 +31,23 @@ pub(super) enum Loss {
     Limit,
 }
 
-/// Columns in the making, with what is needed until the end of the file.
+/// Columns under construction, with the state that is needed until the end of the file.
 #[derive(Clone, Debug)]
 pub(super) struct Columns {
     pub(super) trace: Trace,
     pub(super) lane_facts: Vec<LaneFacts>,
     pub(super) names: Names,
     pub(super) flow_points: Vec<FlowPoint>,
-    /// Identifiers of flows that are no numbers.
+    /// Identifiers of flows that are not numbers.
     pub(super) flow_ids: Texts,
     /// Slices without their end, innermost last, by lane.
     pub(super) open: Map<u16, Vec<u32>>,
     /// Asynchronous slices without their end, by category and identifier.
     pub(super) open_async: Map<Box<[u8]>, Vec<u32>>,
     pub(super) series: Map<Box<[u8]>, u32>,
-    /// Most events, and most values of counters, that are kept.
+    /// Maximum number of kept events, and of kept values of counters.
     pub(super) max_events: u64,
-    /// Values of counters.
+    /// Number of values of counters.
     pub(super) values: u64,
     phases: [u64; PHASES],
     lanes: Map<Box<[u8]>, u16>,
@@ -65,7 +65,7 @@ pub(super) struct LaneFacts {
     pub(super) classes: u16,
     /// `true` for the scopes of MindSpore 2.0.
     pub(super) is_scope: bool,
-    /// `true` with instants that are not those of the whole trace.
+    /// `true` with instants other than those of the whole trace.
     pub(super) has_points: bool,
 }
 
@@ -171,7 +171,7 @@ impl Columns {
             b'B' => {
                 let lane = self.lane_of(event)?;
                 let slice = self.slice(event, place);
-                // Its end must find something, or it ends another slice.
+                // A placeholder for its end, which would otherwise end another slice.
                 let open = match slice {
                     Ok(slice) => slice,
                     Err(Loss::Limit) => NONE,
@@ -213,14 +213,14 @@ impl Columns {
         }
     }
 
-    /// Appends a slice of length 0; its number.
+    /// Appends a slice of length 0; returns its number.
     fn slice(&mut self, event: &Event<'_>, place: u64) -> Result<u32, Loss> {
         let begin = nanos(event.time).ok_or(Loss::Damage)?;
         let lane = self.lane_of(event)?;
         self.slice_on(lane, begin, event, place)
     }
 
-    /// Appends a slice of length 0 to a lane; its number.
+    /// Appends a slice of length 0 to a lane; returns its number.
     pub(super) fn slice_on(
         &mut self,
         lane: u16,
@@ -236,7 +236,7 @@ impl Columns {
         let category = self.category(event.category)?;
         let class = self.class(category);
         let wanted = &event.wanted;
-        // Layouts in which the lines of these are passed over must not differ from others.
+        // In Kineto's lines, only the arguments used here are searched, so other layouts must ignore the rest too.
         let link = match class {
             SliceClass::Operator => small(wanted.autograd_number),
             SliceClass::Annotation | SliceClass::PythonFrame => None,
@@ -304,7 +304,7 @@ impl Columns {
         category.map_or(SliceClass::Span, |category| category.class)
     }
 
-    /// Takes bytes for a text from the limit.
+    /// Subtracts the bytes of a text from the limit.
     pub(super) fn charge(&mut self, len: usize) -> Result<(), Loss> {
         let texts_len = self.texts_len.saturating_add(len as u64);
         if texts_len > MAX_TEXTS_LEN {
@@ -314,12 +314,12 @@ impl Columns {
         Ok(())
     }
 
-    /// Gives bytes of a text that is not needed any more back.
+    /// Returns the bytes of an unused text to the limit.
     pub(super) fn refund(&mut self, len: usize) {
         self.texts_len = self.texts_len.saturating_sub(len as u64);
     }
 
-    /// Number of a text, at most [`MAX_TEXT_LEN`] bytes of it.
+    /// Number of a text, cut at [`MAX_TEXT_LEN`] bytes.
     pub(super) fn text(&mut self, raw: &[u8]) -> Result<TextId, Loss> {
         let text = unescaped(raw);
         let text = cut(&text);
@@ -439,7 +439,7 @@ impl Columns {
         Ok(category)
     }
 
-    /// Number of the shapes of an operator; [`NONE`] without any.
+    /// Number of the shapes of an operator; [`NONE`] if it has none.
     fn shapes(&mut self, wanted: &Arguments<'_>, has_message: bool) -> u32 {
         let message = has_message.then(|| self.message(wanted));
         if let Some(message) = message.filter(|message| *message != NONE) {
@@ -534,7 +534,7 @@ impl Columns {
         })
     }
 
-    /// A number of an argument, 0 without one.
+    /// An argument as a number; 0 if it is missing.
     pub(super) fn integer(text: &[u8]) -> i64 {
         signed(text).unwrap_or(0)
     }

@@ -1,4 +1,4 @@
-//! Reading of JSON in its place: strings, numbers and nested values, each up to its last byte.
+//! Reader of JSON in place: strings, numbers and nested values, each up to its last byte.
 
 use std::borrow::Cow;
 
@@ -9,10 +9,11 @@ use super::words::{
 };
 use crate::formats::decimal::scaled;
 
-/// Words of eight bytes in which the end of a string is looked for before it is searched: most strings are shorter.
+/// Number of words of eight bytes that are checked for the end of a string before a search begins: most strings are
+/// shorter.
 const SHORT_STRING_WORDS: usize = 4;
 
-/// Bytes in which the end of a line of arguments is looked for.
+/// Maximum distance to the end of a line of arguments, in bytes.
 const MAX_LINE_LEN: usize = 8 << 10;
 
 /// Power of ten from microseconds to nanoseconds.
@@ -23,7 +24,7 @@ const MICROS_TO_NANOS: usize = 3;
 pub(super) enum Stop {
     /// The bytes end within it.
     Incomplete,
-    /// It is no JSON.
+    /// It is not JSON.
     Damage,
 }
 
@@ -32,7 +33,7 @@ pub(super) enum Stop {
 pub(super) enum Value<'a> {
     /// A string without its quotes.
     Text(&'a [u8]),
-    /// A number, `true`, `null`, or what else is not quoted: `N/A`.
+    /// A number, `true`, `null`, or anything else without quotes: `N/A`.
     Token(&'a [u8]),
     /// An object or array with its brackets.
     Nested(&'a [u8]),
@@ -67,7 +68,7 @@ impl<'a> Cursor<'a> {
         Self { bytes, at }
     }
 
-    /// The next byte behind white space. Other control characters count as white space too.
+    /// The next byte after white space. Other control characters count as white space too.
     #[inline]
     pub(super) fn peek(&mut self) -> Result<u8, Stop> {
         match self.bytes.get(self.at) {
@@ -97,7 +98,7 @@ impl<'a> Cursor<'a> {
         Err(Stop::Incomplete)
     }
 
-    /// Steps over one byte behind white space.
+    /// Steps over one byte after white space.
     #[inline]
     pub(super) fn expect(&mut self, wanted: u8) -> Result<(), Stop> {
         if self.peek()? == wanted {
@@ -127,7 +128,7 @@ impl<'a> Cursor<'a> {
     /// is allowed.
     #[inline]
     pub(super) fn goes_on(&mut self) -> Result<bool, Stop> {
-        // Kineto's own layout, and a line of its arguments: the key is where the cursor stops.
+        // Layout of Kineto, and a line of its arguments: the cursor is at the key.
         let rest = self.bytes.get(self.at..).ok_or(Stop::Incomplete)?;
         if rest.starts_with(b",\n    \"") {
             self.at += 6;
@@ -149,7 +150,7 @@ impl<'a> Cursor<'a> {
         Ok(!is_end)
     }
 
-    /// Steps over bytes that are there as they are; `false` if others are.
+    /// Steps over the given bytes; `false` if others follow.
     #[inline]
     pub(super) fn passes<const LEN: usize>(&mut self, literal: &[u8; LEN]) -> bool {
         let rest = self.bytes.get(self.at..).unwrap_or_default();
@@ -158,9 +159,9 @@ impl<'a> Cursor<'a> {
         is_there
     }
 
-    /// Steps over an object on a line of its own between lines with its braces, and returns that line and the brace
-    /// behind it. `None`, and no step, for other layouts. No string holds a line break, so where the line ends no
-    /// string is open, and with no brace on it the one behind is that of the object.
+    /// Steps over an object whose content is one line, between lines with its braces, and returns that line and the
+    /// brace after it. `None`, and no step, for other layouts. No string has a line break, so none is open at the end
+    /// of the line. If the line has no brace, the one after it closes the object.
     pub(super) fn line_object(&mut self) -> Result<Option<&'a [u8]>, Stop> {
         let mut behind = *self;
         behind.at += 1;
@@ -183,7 +184,7 @@ impl<'a> Cursor<'a> {
         Ok(None)
     }
 
-    /// A string from behind its opening quote. A line break within is damage: no valid string has one.
+    /// The rest of a string after its opening quote. A line break in it is damage: no valid string has one.
     #[inline]
     fn string(&mut self) -> Result<&'a [u8], Stop> {
         let from = self.at;
@@ -240,13 +241,13 @@ impl<'a> Cursor<'a> {
         }
     }
 
-    /// A value that is neither quoted nor in brackets, up to the next `,`, `}` or `]`, without white space behind.
+    /// A value that is neither quoted nor in brackets, up to the next `,`, `}` or `]`, without trailing white space.
     #[inline]
     fn token(&mut self) -> Result<&'a [u8], Stop> {
         let bytes = self.bytes;
         let from = self.at;
         let mut at = from;
-        // Numbers above all, which end where something else begins.
+        // Mostly numbers, which end at the next other character.
         while let Some(word) = word_at(bytes, at) {
             let len = first_marked(beyond_number(word)) as usize;
             at += len;
@@ -279,7 +280,7 @@ impl<'a> Cursor<'a> {
         let mut depth = 0_usize;
         let mut at = from;
         loop {
-            // Single bytes near the end, and where a mark is wrong.
+            // Single bytes near the end, and if a mark is wrong.
             if let Some(word) = word_at(bytes, at) {
                 let plain = first_marked(structural(word)) as usize;
                 at += plain;
@@ -309,7 +310,7 @@ impl<'a> Cursor<'a> {
     }
 }
 
-/// Place of the first byte from `at` on that ends a string or escapes the next one.
+/// Place of the first byte, at or after `at`, that ends a string or escapes the next byte.
 fn end_in_string(bytes: &[u8], mut at: usize) -> Option<usize> {
     for _ in 0..SHORT_STRING_WORDS {
         let Some(word) = word_at(bytes, at) else {
@@ -368,10 +369,10 @@ pub(super) fn signed(text: &[u8]) -> Option<i64> {
     })
 }
 
-/// The text of a string; what is no valid escape or no UTF-8 becomes U+FFFD.
+/// The text of a string; invalid escapes and invalid UTF-8 become U+FFFD.
 pub(super) fn unescaped(raw: &[u8]) -> Cow<'_, str> {
     let Some(first) = memchr::memchr(b'\\', raw) else {
-        // The usual case, and faster than looking for what is not valid.
+        // The usual case, and faster than a search for invalid parts.
         return match str::from_utf8(raw) {
             Ok(text) => Cow::Borrowed(text),
             Err(_) => String::from_utf8_lossy(raw),

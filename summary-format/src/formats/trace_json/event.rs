@@ -24,7 +24,7 @@ pub(super) fn is_collective(name: &[u8]) -> bool {
     name.starts_with(b"nccl:") || name.starts_with(b"gloo:") || name.starts_with(b"mpi:")
 }
 
-/// A key that is looked for in a line of arguments.
+/// A key to search for in a line of arguments.
 struct LineKey(LazyLock<Finder<'static>>);
 
 impl LineKey {
@@ -32,7 +32,7 @@ impl LineKey {
         Self(LazyLock::new(finder))
     }
 
-    /// Its value; empty without one. In strings quotes are escaped, so a key with its quotes is never in them.
+    /// Its value; empty if it is missing. Quotes in strings are escaped, so a key with its quotes is never inside one.
     fn value<'a>(&self, line: &'a [u8]) -> &'a [u8] {
         let mut from = 0;
         while let Some(at) = self.0.find(line.get(from..).unwrap_or_default()) {
@@ -48,7 +48,7 @@ impl LineKey {
     }
 }
 
-/// An event as the file has it; fields that it does not have are empty.
+/// An event as the file has it; missing fields are empty.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Event<'a> {
     pub(super) phase: &'a [u8],
@@ -75,11 +75,11 @@ pub(super) struct Event<'a> {
     pub(super) wanted: Arguments<'a>,
 }
 
-/// Arguments that become columns; empty without one.
+/// Arguments that become columns; empty if they are missing.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Arguments<'a> {
     pub(super) correlation: &'a [u8],
-    /// Number that autograd gives an operator that it records.
+    /// Number of a recorded operator in autograd.
     pub(super) autograd_number: &'a [u8],
     /// Size of an allocation, negative for a release.
     pub(super) allocated_here: &'a [u8],
@@ -105,7 +105,7 @@ pub(super) struct Arguments<'a> {
 }
 
 impl<'a> Event<'a> {
-    /// `true` if it has no field that is read.
+    /// `true` without any of these fields.
     pub(super) fn is_empty(&self) -> bool {
         let fields = [self.phase, self.name, self.category, self.time];
         fields.iter().all(|field| field.is_empty())
@@ -143,8 +143,8 @@ impl<'a> Event<'a> {
         }
     }
 
-    /// Reads a slice up to the brace of its arguments if it is laid out byte by byte as Kineto does: most events of
-    /// most files are. `None` for all others, which are read key by key.
+    /// Reads a slice up to the brace of its arguments if its bytes are laid out as by Kineto: most events of most
+    /// files. `None` for all others, which are read key by key.
     fn read_slice_of_kineto(&mut self, cursor: &mut Cursor<'a>) -> Option<()> {
         let field = |cursor: &mut Cursor<'a>| cursor.raw_value().ok();
         cursor
@@ -173,7 +173,7 @@ impl<'a> Event<'a> {
         Some(())
     }
 
-    /// Reads the object of the arguments. Of Kineto's lines only those are looked for that become columns.
+    /// Reads the object of the arguments. In Kineto's lines, only arguments that become columns are searched.
     fn read_arguments(&mut self, cursor: &mut Cursor<'a>) -> Result<(), Stop> {
         let from = cursor.at;
         let wanted = &mut self.wanted;
@@ -205,7 +205,8 @@ impl<'a> Event<'a> {
         Ok(())
     }
 
-    /// The field of a key. Words decide: comparing every key with every other costs more than the rest.
+    /// The field of a key. Eight bytes are compared at once: comparing every key with every other costs more than the
+    /// rest.
     #[inline]
     fn field(&mut self, key: &[u8], word: u64) -> Option<&mut &'a [u8]> {
         const PHASE: u64 = word_of(b"ph");

@@ -1,4 +1,4 @@
-//! Everything that is only known at the end of a file: ends that are missing, flows, kinds of lanes, the clock.
+//! Results that are only known at the end of a file: missing ends, flows, kinds of lanes, the clock.
 
 use super::classes::{is_device, is_mindspore, lane_meaning};
 use super::columns::Columns;
@@ -7,11 +7,10 @@ use super::memory_totals;
 use super::names::Map;
 use crate::trace::{Category, LaneKind, NONE, SliceClass, Slices, Trace, TraceFormat};
 
-/// Times from here on, in nanoseconds, count from 1970: 10¹⁵ µs, the year 2001.
+/// Times of at least this number of nanoseconds count from 1970: 10¹⁵ µs, the year 2001.
 const SINCE_1970: i64 = 1_000_000_000_000_000_000;
 
 impl Columns {
-    /// The trace.
     pub(super) fn finish(mut self) -> Trace {
         self.drop_impossible();
         self.end_open_slices();
@@ -45,7 +44,7 @@ impl Columns {
         self.trace.counts.unfinished = open;
     }
 
-    /// End of the last slice or memory event, the window of the recording aside.
+    /// End of the last slice or memory event, except for the window of the recording.
     fn last_time(&self) -> i64 {
         let slices = &self.trace.slices;
         let ends = slices.categories.iter().enumerate();
@@ -75,7 +74,7 @@ impl Columns {
         }
     }
 
-    /// Older versions of Kineto wrote identifiers of threads as negative numbers; the absolute value is meant.
+    /// Replaces negative identifiers of threads, as older versions of Kineto wrote them, by their absolute values.
     fn drop_signs(&mut self) {
         let mut lanes: std::collections::BTreeSet<(String, String)> = self
             .trace
@@ -120,7 +119,7 @@ impl Columns {
                 _ if lane.kind == LaneKind::Async => LaneKind::Async,
                 Some((kind, _)) => kind,
                 None if facts.any(is_device) => LaneKind::Device,
-                // Nothing but the profiler's own slices, or instants of the whole trace.
+                // Only slices of the profiler, or instants of the whole trace.
                 None if !facts.has_points && !facts.any(|class| !is_of_profiler(class)) => {
                     LaneKind::Profiler
                 }

@@ -1,4 +1,4 @@
-//! Ends of flows find their slices and each other when the file is whole.
+//! Connection of the ends of flows with their slices and each other, once the file is complete.
 
 use std::cmp::Reverse;
 
@@ -26,7 +26,7 @@ pub(super) struct FlowPoint {
     pub(super) time: i64,
     pub(super) lane: u16,
     pub(super) kind: PointKind,
-    /// Its slice; [`NONE`] as long as it is unknown.
+    /// Its slice; [`NONE`] while it is unknown.
     pub(super) slice: u32,
 }
 
@@ -51,7 +51,8 @@ pub(super) fn resolve(mut points: Vec<FlowPoint>, slices: &Slices) -> (Vec<Flow>
     (flows, without_end)
 }
 
-/// Arrows of one identifier in order of time. What is before the first begin belongs to it: clocks of devices differ.
+/// Appends the arrows of one identifier in order of time. Ends before the first begin belong to it, because clocks of
+/// devices differ.
 fn chain(group: &[FlowPoint], flows: &mut Vec<Flow>, without_end: &mut u64) {
     let Some(first) = group
         .iter()
@@ -86,7 +87,7 @@ fn chain(group: &[FlowPoint], flows: &mut Vec<Flow>, without_end: &mut u64) {
     *without_end += u64::from(!has_end);
 }
 
-/// Finds the slices of ends that are not directly behind theirs.
+/// Finds the slices of ends that do not directly follow their slice.
 fn bind(points: &mut [FlowPoint], slices: &Slices) {
     let mut unbound: Vec<&mut FlowPoint> = points
         .iter_mut()
@@ -135,7 +136,7 @@ fn bind_on_lane(points: &mut [&mut FlowPoint], order: &[u32], slices: &Slices) {
     let mut open: Vec<u32> = Vec::new();
     let mut next = 0;
     for point in points {
-        // The first slice that begins at or after the end: `next` is behind those that begin at its time.
+        // The first slice that begins at or after the end: `next` is after those that begin at its time.
         if point.is_to_next {
             let at = order.partition_point(|slice| begin(*slice) < Some(point.time));
             point.slice = order.get(at).copied().unwrap_or(NONE);

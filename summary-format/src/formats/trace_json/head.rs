@@ -31,7 +31,7 @@ pub(super) fn is_of_kineto(key: &[u8]) -> bool {
 /// The key under which `VizTracer` has its clock.
 const VIZTRACER: &[u8] = b"viztracer_metadata";
 
-/// `true` for keys whose value is read; the values of all others are passed over.
+/// `true` for keys whose value is read; the values of all others are skipped.
 pub(super) fn is_wanted(key: &[u8]) -> bool {
     is_of_kineto(key) || key == b"host_name" || key == VIZTRACER
 }
@@ -70,15 +70,15 @@ const MAX_GROUPS: usize = 10_000;
 
 /// Process groups of `distributedInfo`; those without a name are left out.
 fn process_groups(config: &Json) -> Vec<ProcessGroup> {
-    let text = |own: &Json, key: &str| match own.get(key) {
+    let text = |group: &Json, key: &str| match group.get(key) {
         Some(Json::String(text)) => text.clone(),
         Some(Json::Number(number)) => number.to_string(),
         _ => String::new(),
     };
-    let groups = config.as_array().into_iter().flatten().map(|own| {
-        let description = text(own, "pg_desc");
+    let groups = config.as_array().into_iter().flatten().map(|group| {
+        let description = text(group, "pg_desc");
         ProcessGroup {
-            name: text(own, "pg_name"),
+            name: text(group, "pg_name"),
             // Torch writes this word without a description.
             description: Some(description)
                 .filter(|text| text != "undefined")
@@ -126,11 +126,11 @@ pub(super) fn take(head: &mut TraceHead, key: &[u8], value: Value<'_>) -> bool {
             head.process_groups = process_groups(&info.pg_config);
         }
         VIZTRACER => {
-            let Ok(own) = serde_json::from_slice::<VizTracer>(value.raw()) else {
+            let Ok(viztracer) = serde_json::from_slice::<VizTracer>(value.raw()) else {
                 return false;
             };
             // Versions before 1.0 have none.
-            head.unix_offset_nanos = own.base_time_nanoseconds.filter(|base| *base != 0);
+            head.unix_offset_nanos = viztracer.base_time_nanoseconds.filter(|base| *base != 0);
         }
         b"host_name" => head.host = Some(value.text().into_owned()),
         _ => {

@@ -1,16 +1,17 @@
-//! Slices with times that cannot be: profilers write kernels that last 236 years, and kernels that began in 1970.
+//! Slices with impossible times: profilers write kernels that last 236 years, and kernels that began in 1970.
 
 use super::columns::Columns;
 use super::structure::MAX_DAMAGES;
 use crate::trace::{NONE, Slices, TraceDamage};
 
 const HOUR_NANOS: i64 = 3_600 * 1_000_000_000;
-/// Recordings are shorter, and hold no gap of this length: chosen. Of the two sides of such a gap, the larger one is real.
+/// Chosen: recordings are shorter, and have no gap of this length. Of the two sides of such a gap, the larger one is
+/// real.
 const DAY_NANOS: i64 = 24 * HOUR_NANOS;
 
 impl Columns {
     /// Removes slices that begin a day apart from all others, and those that end an hour after the last one began. Each
-    /// counts as damage at its place. Costs a pass over the times, where there is none.
+    /// counts as damage at its place. Without such slices, the cost is a pass over the times.
     pub(super) fn drop_impossible(&mut self) {
         let slices = &self.trace.slices;
         let first = slices.begins.iter().min().copied().unwrap_or_default();
@@ -78,7 +79,7 @@ fn retain<T>(column: &mut Vec<T>, is_kept: &[bool]) {
     column.retain(|_| kept.next().unwrap_or(true));
 }
 
-/// First and last of the most begins without a gap of a day.
+/// First and last begin of the largest group without a gap of a day.
 fn real_begins(begins: &[i64]) -> (i64, i64) {
     let mut begins = begins.to_vec();
     begins.sort_unstable();

@@ -1,11 +1,11 @@
-//! Totals of memory that a file does not have: PyTorch 1.9 writes the bytes of each allocation alone.
+//! Totals of memory that a file does not have: PyTorch 1.9 only writes the bytes of each allocation.
 
 use std::collections::BTreeMap;
 
 use crate::trace::{MemoryEvent, Trace};
 
-/// Counts the allocated bytes of devices without totals from the start of the recording. Memory that is released without
-/// an allocation was there at the start: no total is below 0.
+/// Counts the allocated bytes of devices without totals from the start of the recording. Memory that is released
+/// without an allocation was there at the start: no total is below 0.
 pub(super) fn count(trace: &mut Trace) {
     let mut devices: BTreeMap<(i32, i32), Vec<&mut MemoryEvent>> = BTreeMap::new();
     for event in &mut trace.memory {
@@ -15,10 +15,10 @@ pub(super) fn count(trace: &mut Trace) {
     devices.retain(|_, events| {
         events
             .iter()
-            .all(|own| own.allocated == 0 && own.reserved == 0)
+            .all(|event| event.allocated == 0 && event.reserved == 0)
     });
     for (key, mut events) in devices {
-        // Of one time in the order of the file.
+        // Events of one time stay in the order of the file.
         events.sort_by_key(|event| event.time);
         let mut sum = 0_i128;
         let lowest = events.iter().fold(0, |lowest, event| {

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use crate::trace::{Lane, LaneKind};
 
-/// Hash map with a seed: keys come from files of others.
+/// Hash map with a seed: keys come from untrusted files.
 pub(super) type Map<K, V> = HashMap<K, V, foldhash::fast::RandomState>;
 
 /// Lanes of asynchronous slices are below the threads of their process.
@@ -48,7 +48,7 @@ impl Names {
         }
     }
 
-    /// Label of a process, as `GPU 0`; empty without one.
+    /// Label of a process, such as `GPU 0`; empty if it is missing.
     pub(super) fn label(&self, process: &str) -> &str {
         self.processes
             .get(process)

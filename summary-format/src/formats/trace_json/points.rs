@@ -6,7 +6,7 @@ use super::event::Event;
 use super::flows::{FlowPoint, PointKind};
 use crate::trace::{CounterSeries, LaneKind, Mark, MemoryEvent, NONE};
 
-/// Most named processes, named threads and series of numbers, each: as many as lanes.
+/// Maximum number of named processes, of named threads, and of series of numbers: that of lanes.
 const MAX_NAMES: usize = 65_535;
 
 /// The value of one argument.
@@ -156,7 +156,7 @@ impl Columns {
         }
     }
 
-    /// The flows of a slice that has them as fields.
+    /// Adds the flows of a slice that has them as fields.
     pub(super) fn bound_flow(&mut self, event: &Event<'_>, slice: u32) -> Result<(), Loss> {
         let is_true = |field: &[u8]| matches!(field, b"true" | b"1");
         let kind = match (is_true(event.flow_in), is_true(event.flow_out)) {
@@ -315,7 +315,7 @@ impl Columns {
             let text = text.to_owned();
             let longer = text.len().saturating_sub(field.len());
             *field = text;
-            // Beyond the limit the name stays, and the event counts as one that exceeds it.
+            // Beyond the limit, the name stays, and the event counts as over the limit.
             self.charge(longer)?;
         }
         Ok(())

@@ -1,4 +1,4 @@
-//! Structure of a file: the keys around the events, the events, and the way out of damage.
+//! Structure of a file: the keys around the events, the events, and recovery from damage.
 
 use super::columns::Columns;
 use super::cursor::{Cursor, Stop};
@@ -6,29 +6,30 @@ use super::event::Event;
 use super::head;
 use crate::trace::{Trace, TraceDamage};
 
-/// Most bytes of an event, or of a value before or after the events; what is longer is damage.
+/// Maximum length of an event, or of a value before or after the events; longer ones are damage.
 const MAX_EVENT_LEN: usize = 16 << 20;
 /// Bytes that may be read twice because an event turned out to be damaged.
 const MIN_REREAD_LEN: u64 = 32 << 20;
-/// Further bytes for each byte before it. Above, reading goes on where the event became unreadable, not at its start.
+/// Further bytes for each byte before it. Above this sum, reading resumes at the unreadable byte of an event, not after
+/// its first one.
 const REREAD_FACTOR: u64 = 8;
-/// Most places of damage that are kept; all are counted.
+/// Maximum number of damaged places that are kept; all are counted.
 pub(super) const MAX_DAMAGES: u64 = 1_000;
-/// White space that may be within the bytes that tell an event or the end of the events in damage.
+/// Maximum length of white space in the bytes that identify an event, or the end of the events, in damage.
 const MAX_GAP_LEN: usize = 64;
-/// First keys of events, with the quote behind.
+/// First keys of events, with their closing quote.
 const FIRST_KEYS: [&[u8]; 7] = [
     b"ph\"", b"name\"", b"cat\"", b"args\"", b"pid\"", b"tid\"", b"ts\"",
 ];
 
-/// A position in a file, and what was read before it.
+/// A position in a file, and the results up to it.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Structure {
     pub(super) columns: Columns,
     state: State,
     /// `true` if the events are in an object, so that other keys follow them.
     is_object: bool,
-    /// Offset of the first byte that is not done with.
+    /// Offset of the first unprocessed byte.
     offset: u64,
     /// Bytes of events that turned out to be damaged.
     reread: u64,
@@ -42,17 +43,17 @@ enum State {
     Start,
     /// Among the keys of the outermost object.
     Keys,
-    /// In the value of a key that is not wanted.
+    /// In the value of an unwanted key.
     Skip(Skip),
     /// Among the events.
     Events,
     /// In damage.
     Damage(Damage),
-    /// Behind the last bracket.
+    /// After the last bracket.
     End,
 }
 
-/// A position in a value that is passed over.
+/// A position in a skipped value.
 #[derive(Clone, Copy, Debug, Default)]
 struct Skip {
     depth: usize,
@@ -66,12 +67,12 @@ struct Damage {
     from: u64,
     /// `true` if nothing but white space follows a comma, a line break or a closing brace: an event may begin.
     is_event_due: bool,
-    /// `true` if the file ends within the event: it is no damage if no other event follows.
+    /// `true` if the file ends within the event: it is not damage if no other event follows.
     is_cut: bool,
 }
 
 impl Structure {
-    /// Reads as much as is complete; the number of bytes that are done with. `is_end`: nothing follows.
+    /// Reads all complete parts; returns the number of processed bytes. `is_end`: nothing follows.
     pub(super) fn read(&mut self, bytes: &[u8], is_end: bool) -> usize {
         let mut at = 0;
         while match self.state {
@@ -98,8 +99,8 @@ impl Structure {
         self.columns.finish()
     }
 
-    // Each of the functions for a state moves `at` behind what is done with. They return `true` if the state has
-    // changed, and `false` if more bytes are needed.
+    // Each function for a state moves `at` past the processed bytes. It returns `true` if the state has changed, and
+    // `false` if it needs more bytes.
 
     fn start(&mut self, bytes: &[u8], at: &mut usize) -> bool {
         while let Some(byte) = bytes.get(*at) {
@@ -248,7 +249,7 @@ impl Structure {
         }
     }
 
-    /// Damage from the brace of an event on that was readable for `len` bytes.
+    /// Begins damage at the brace of an event that was readable for `len` bytes.
     fn leave_event(&mut self, at: &mut usize, len: usize, is_cut: bool) -> bool {
         let len = len.clamp(1, MAX_EVENT_LEN);
         let from = self.offset + *at as u64;
@@ -263,7 +264,7 @@ impl Structure {
         true
     }
 
-    /// Damage from a byte on that cannot be here.
+    /// Begins damage at an unexpected byte.
     fn begin_damage(&mut self, at: usize) -> bool {
         self.state = State::Damage(Damage {
             from: self.offset + at as u64,
@@ -326,7 +327,7 @@ impl Structure {
         self.add_damage(damage.from, len);
     }
 
-    /// `true` if the bytes behind a `]` are those behind the last event; `None` if more are needed.
+    /// `true` if the bytes after a `]` can follow the last event; `None` if more are needed.
     fn ends_events(&self, rest: &[u8], is_end: bool) -> Option<bool> {
         let (gap, rest) = behind_gap(rest);
         match rest {
@@ -351,7 +352,7 @@ impl Structure {
     }
 }
 
-/// `true` if the bytes behind a brace are those of an event; `None` if more are needed.
+/// `true` if the bytes after a brace are those of an event; `None` if more are needed.
 fn begins_event(rest: &[u8]) -> Option<bool> {
     let (gap, rest) = behind_gap(rest);
     let Some((quote, rest)) = rest.split_first() else {
@@ -367,7 +368,7 @@ fn begins_event(rest: &[u8]) -> Option<bool> {
     (!is_open).then_some(false)
 }
 
-/// Number of bytes of white space, one more than [`MAX_GAP_LEN`] at most, and the bytes behind them.
+/// Number of bytes of white space, at most [`MAX_GAP_LEN`] + 1, and the bytes after them.
 fn behind_gap(bytes: &[u8]) -> (usize, &[u8]) {
     let is_gap = |byte: &&u8| matches!(byte, b' ' | b'\n' | b'\r' | b'\t');
     let gap = bytes

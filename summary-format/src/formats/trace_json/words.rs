@@ -21,7 +21,7 @@ pub(super) const fn word_of(text: &[u8]) -> u64 {
     u64::from_le_bytes(word)
 }
 
-/// The first `len` bytes of a word, `len` below 8; zeros behind them.
+/// The first `len` bytes of a word, `len` below 8, followed by zeros.
 #[inline]
 pub(super) const fn first_bytes(word: u64, len: usize) -> u64 {
     word & !(u64::MAX << (8 * len))
@@ -33,8 +33,8 @@ pub(super) const fn first_marked(mask: u64) -> u32 {
     mask.trailing_zeros() / 8
 }
 
-/// Marks of bytes in a string that end it, escape the next one or are not allowed. The first mark is right, those
-/// behind it may be wrong.
+/// Marks of bytes in a string that end it, escape the next one or are not allowed. The first mark is right, later ones
+/// may be wrong.
 #[inline]
 pub(super) const fn ends_of_string(word: u64) -> u64 {
     equal(word, b'"') | equal(word, b'\\') | equal(word, b'\n')
@@ -47,7 +47,7 @@ pub(super) const fn visible(word: u64) -> u64 {
     (((word & !HIGH) + ABOVE_SPACE) | word) & HIGH
 }
 
-/// Marks of bytes that are not of a number without an exponent; `/` is taken for one of those.
+/// Marks of bytes that are not part of a number without an exponent, except for `/`.
 #[inline]
 pub(super) const fn beyond_number(word: u64) -> u64 {
     const ABOVE_9: u64 = LOW * (0x7f - b'9' as u64);
@@ -57,7 +57,7 @@ pub(super) const fn beyond_number(word: u64) -> u64 {
     (above | !not_below | word) & HIGH
 }
 
-/// Marks of quotes and brackets. The first mark is right, those behind it may be wrong.
+/// Marks of quotes and brackets. The first mark is right, later ones may be wrong.
 #[inline]
 pub(super) const fn structural(word: u64) -> u64 {
     // `[` and `{` differ in one bit, as `]` and `}` do.
@@ -79,7 +79,7 @@ mod tests {
         word_of,
     };
 
-    /// Place of the first byte that `wanted` names.
+    /// Place of the first byte that is `wanted`.
     fn first(bytes: [u8; 8], wanted: impl Fn(u8) -> bool) -> u32 {
         let place = bytes.iter().position(|byte| wanted(*byte));
         u32::try_from(place.unwrap_or(8)).unwrap()

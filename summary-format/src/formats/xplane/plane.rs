@@ -96,7 +96,7 @@ impl<'a> Plane<'a> {
         }
         let device = self.name.strip_prefix("/device:").map(|name| {
             let id = name.rsplit(':').next().unwrap_or_default();
-            // Names may have more behind the number.
+            // Names may continue after the number.
             let id = id.split(' ').next().unwrap_or_default();
             (id.parse().unwrap_or(0), name)
         });
@@ -158,8 +158,8 @@ impl<'a> Plane<'a> {
         };
         for event in events {
             reader.builder.trace.counts.events += 1;
-            if let Some(own) = Event::of(event) {
-                self.event(reader, meaning, event, &own);
+            if let Some(fields) = Event::of(event) {
+                self.event(reader, meaning, event, &fields);
             } else {
                 let offset = reader.offset(event);
                 reader.builder.trace.counts.damage(offset, event.len());
@@ -223,13 +223,13 @@ pub(super) struct Event<'a> {
     name: u64,
     offset_picos: i64,
     picos: i64,
-    /// Number of events of which only the sum is known; they have no time.
+    /// Number of events whose sum alone is known; they have no time.
     times: u64,
     stats: Vec<&'a [u8]>,
 }
 
 impl<'a> Event<'a> {
-    /// `None` if the bytes are no event.
+    /// `None` if the bytes are not an event.
     pub(super) fn of(message: &'a [u8]) -> Option<Self> {
         let mut event = Self::default();
         for field in Fields::of(message) {
@@ -284,7 +284,10 @@ impl<'a> Stats<'a> {
     }
 
     fn get(&self, name: &str) -> Option<&Stat<'a>> {
-        let mut found = self.list.iter().filter(|(own, _)| *own == name.as_bytes());
+        let mut found = self
+            .list
+            .iter()
+            .filter(|(known, _)| *known == name.as_bytes());
         found.next().map(|(_, stat)| stat)
     }
 

@@ -155,6 +155,9 @@ texts! {
     rank: fn(u32, &str, &str) -> String =
         |rank, step, host| format!("rank {rank}, step {step}, {host}"),
         |rank, step, host| format!("rank {rank}，迭代 {step}，{host}");
+    rank_name: fn(u32) -> String = |rank| format!("rank {rank}"), |rank| format!("rank {rank}");
+    /// Between a rank and its note or error.
+    colon = ": ", "：";
     unreachable = "The server cannot be reached.", "无法连接服务器。";
     /// Notes: gate missed, pausing off, limit of a pause, rank lost, interrupted, not all joined, rule over ranks.
     notes: [Text; 7] =

@@ -5,6 +5,7 @@
     reason = "`#[component]` makes its props `pub` in modules that are not"
 )]
 
+mod advice;
 mod debugger;
 mod excerpt;
 mod graph;

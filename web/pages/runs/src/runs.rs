@@ -18,6 +18,7 @@ mod metrics;
 mod model;
 mod noting;
 mod order;
+mod pace;
 mod panel;
 mod record;
 mod row;

@@ -24,7 +24,7 @@ const NUMBERS: [u32; 4] = [77, 42, 9, 63];
 /// Visits of the page; the first one downloads the program.
 const VISITS: usize = 6;
 
-/// Runs before the page's own scripts: records the time of the first paint with hits.
+/// Runs before the scripts of the page: records the time of the first paint with hits.
 const FOR_HITS: &str = "
     const hasHits = () => document.querySelector('tr[data-severity]');
     bench.firstPaint(hasHits).then((now) => (bench.firstHitMs = now));";

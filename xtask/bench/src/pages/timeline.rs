@@ -1,4 +1,4 @@
-//! The timeline of five million events: time until it is there, and frames while it is moved by keys and by the wheel.
+//! The timeline of five million events: time until it is shown, and frames while it is moved by keys and by the wheel.
 
 use std::time::{Duration, Instant};
 
@@ -28,7 +28,7 @@ const TURN_PIXELS: i64 = 40;
 /// Place of the pointer on the lanes, CSS pixels from the top left of the window.
 const POINTER: (i64, i64) = (800, 400);
 
-/// Measures the time until the timeline is there, and its frames.
+/// Measures the time until the timeline is shown, and its frames.
 pub(in super::super) fn measure(bench: &Bench, report: &mut Report) -> Result<()> {
     console::step("timeline of 5,000,000 events");
     let folder = trace::on_disk(&bench.scratch)?;

@@ -108,7 +108,7 @@ fn write(folder: &Path, run: u64) -> Result<()> {
     for step in 0..STEPS {
         let now_secs = STARTED_SECS + step as f64;
         for result in 0..RESULTS {
-            // The loss is least at a learning rate of 10⁻³.
+            // The loss is lowest at a learning rate of 10⁻³.
             let explained = if result == 0 {
                 (power + 3.0).powi(2)
             } else {

@@ -51,7 +51,7 @@ fn events() -> impl Strategy<Value = Event> {
 }
 
 proptest! {
-    /// No wait is without a running limit, and the training leaves a gate exactly if it waits no longer.
+    /// Each wait has a running limit, and the training leaves a gate exactly if it no longer waits.
     #[test]
     fn every_wait_has_a_limit(waits: bool, events in prop::collection::vec(events(), 1..200)) {
         let start_wait = waits.then_some(START);
@@ -67,7 +67,7 @@ proptest! {
                 if !running.contains(&timer) {
                     continue;
                 }
-                running.retain(|own| *own != timer);
+                running.retain(|other| *other != timer);
             }
             let waited = machine.is_waiting() || is_gate;
             let (next, actions) = step(machine, event);
@@ -75,10 +75,10 @@ proptest! {
             for action in &actions {
                 match action {
                     Action::Start(timer, _) => {
-                        running.retain(|own| own != timer);
+                        running.retain(|other| other != timer);
                         running.push(*timer);
                     }
-                    Action::Cancel(timer) => running.retain(|own| own != timer),
+                    Action::Cancel(timer) => running.retain(|other| other != timer),
                     _ => {}
                 }
             }

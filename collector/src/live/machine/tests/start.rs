@@ -72,7 +72,7 @@ fn the_first_gate_waits_connected_or_not() {
         assert_eq!(over.phase, Phase::Connecting);
         let rest = [Action::Note(Note::StartOver), Action::GoOn];
         assert!(actions.ends_with(&rest), "no server was lost: {actions:?}");
-        // Only the first gate is one to wait at.
+        // Only the first gate waits.
         row(over, gate(5), &Phase::Connecting, &[Action::GoOn]);
     }
     let (connected, _) = step(starting(Phase::Running), gate(4));

@@ -41,25 +41,25 @@ const OF_CLASSES: [&str; 5] = [
 
 pub(super) fn judge(facts: &Facts, all: &mut Vec<(Rule, Opinion)>) {
     for fact in facts.of("inputs") {
-        all.extend(size(&fact).map(|own| (Rule::InputScale, own)));
-        all.extend(repeated(&fact).map(|own| (Rule::RepeatedBatch, own)));
+        all.extend(size(&fact).map(|opinion| (Rule::InputScale, opinion)));
+        all.extend(repeated(&fact).map(|opinion| (Rule::RepeatedBatch, opinion)));
     }
     for fact in facts.of("targets") {
-        all.extend(shifted(&fact).map(|own| (Rule::LabelsShifted, own)));
-        all.extend(leaked(&fact).map(|own| (Rule::LabelInFeatures, own)));
-        all.extend(labels(&fact).map(|own| (Rule::OneLabel, own)));
+        all.extend(shifted(&fact).map(|opinion| (Rule::LabelsShifted, opinion)));
+        all.extend(leaked(&fact).map(|opinion| (Rule::LabelInFeatures, opinion)));
+        all.extend(labels(&fact).map(|opinion| (Rule::OneLabel, opinion)));
     }
     let updates = facts
         .of("gradients_kept")
         .chain(facts.of("optimizer_settings"));
-    let updates = updates.filter_map(|own| own.number("updates"));
-    let updates = updates.fold(None, |most: Option<f64>, own| {
-        Some(most.map_or(own, |most| most.max(own)))
+    let updates = updates.filter_map(|fact| fact.number("updates"));
+    let updates = updates.fold(None, |most: Option<f64>, count| {
+        Some(most.map_or(count, |most| most.max(count)))
     });
     for fact in facts.of("seeds") {
-        all.extend(seeds(&fact, updates).map(|own| (Rule::SeededInLoop, own)));
+        all.extend(seeds(&fact, updates).map(|opinion| (Rule::SeededInLoop, opinion)));
     }
-    all.extend(shuffling(facts).map(|own| (Rule::Shuffling, own)));
+    all.extend(shuffling(facts).map(|opinion| (Rule::Shuffling, opinion)));
 }
 
 fn size(fact: &Fact<'_>) -> Option<Opinion> {
@@ -104,7 +104,7 @@ fn repeated(fact: &Fact<'_>) -> Option<Opinion> {
     ))
 }
 
-/// Targets of a sequence that are its inputs at another distance than the next position.
+/// Targets of a sequence that are its inputs at a distance other than the next position.
 fn shifted(fact: &Fact<'_>) -> Option<Opinion> {
     let next = fact.number("equal_1")?;
     if fact.number("batches")? < MIN_SHIFTED {
@@ -182,7 +182,7 @@ fn labels(fact: &Fact<'_>) -> Option<Opinion> {
     let most = most.map(brief);
     let which = most
         .as_ref()
-        .map_or_else(String::new, |own| format!(" {own}"));
+        .map_or_else(String::new, |label| format!(" {label}"));
     let (count, of_batches) = (counted(labels), counted(batches));
     let classes = fact.number("classes_seen");
     if classes == Some(1.0) {
@@ -191,7 +191,7 @@ fn labels(fact: &Fact<'_>) -> Option<Opinion> {
             .map_or_else(|| "the same".to_owned(), Clone::clone);
         return Some(fact.fault(
             format!("all labels of all {of_batches} batches are {is} ({count} labels): there is nothing to tell apart"),
-            format!("全部 {of_batches} 个批次的标签都是{}（{count} 个标签）：没有可区分的类别", most.map_or_else(|| "同一个".to_owned(), |own| format!(" {own}"))),
+            format!("全部 {of_batches} 个批次的标签都是{}（{count} 个标签）：没有可区分的类别", most.map_or_else(|| "同一个".to_owned(), |label| format!(" {label}"))),
         ));
     }
     let single = fact.number("batches_of_one_label").unwrap_or(0.0);
@@ -232,21 +232,21 @@ fn seeds(fact: &Fact<'_>, updates: Option<f64>) -> Option<Opinion> {
     ))
 }
 
-/// The order of samples: a loader in order counts only if none of a training is shuffled.
+/// The order of samples. A loader in order counts only if no loader of the training shuffles.
 fn shuffling(facts: &Facts) -> Option<Opinion> {
     let of_training = facts.of("data_loader");
     let loaders: Vec<Fact<'_>> = of_training
-        .filter(|own| own.number("training") != Some(0.0))
+        .filter(|loader| loader.number("training") != Some(0.0))
         .collect();
-    let is_shuffled = |own: &&Fact<'_>| own.is("shuffle");
-    if let Some(own) = loaders.iter().find(is_shuffled) {
-        return Some(own.fine("samples are shuffled", "样本已打乱"));
+    let is_shuffled = |loader: &&Fact<'_>| loader.is("shuffle");
+    if let Some(loader) = loaders.iter().find(is_shuffled) {
+        return Some(loader.fine("samples are shuffled", "样本已打乱"));
     }
-    let in_order = |own: &&Fact<'_>| {
-        own.number("shuffle").is_some() && own.text("sampler").contains("Sequential")
+    let in_order = |loader: &&Fact<'_>| {
+        loader.number("shuffle").is_some() && loader.text("sampler").contains("Sequential")
     };
     let first = loaders.iter().find(in_order)?;
-    if !loaders.iter().all(|own| in_order(&own)) {
+    if !loaders.iter().all(|loader| in_order(&loader)) {
         return None;
     }
     let dataset = first.name_or("the data set");

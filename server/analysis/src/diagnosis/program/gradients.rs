@@ -5,31 +5,31 @@ use trainscope_format::digits::brief;
 use super::{Fact, Facts, and_others, counted, shown};
 use crate::diagnosis::{Opinion, Rule, State};
 
-/// Minimum number of updates with gradients of the one before. Chosen: a warm-up may leave one.
+/// Minimum number of updates with gradients of the previous update. Chosen: a warm-up may leave one.
 const MIN_KEPT: f64 = 3.0;
-/// Share of the updates that show it. Chosen.
+/// Minimum share of such updates. Chosen.
 const MOST: f64 = 0.5;
 /// Share of the steps at which the norm of the gradient times the loss scale is constant. By chance it is at none.
 const CONSTANT_NORM: f64 = 0.9;
 /// Minimum number of such steps. Chosen.
 const MIN_STEPS: f64 = 10.0;
-/// Loss scale below which it is of no use: gradients are made smaller. It begins at 65,536 and is halved at each
-/// overflow, so some 26 steps have overflowed.
-const LEAST_SCALE: f64 = 1e-3;
+/// Minimum useful loss scale: below it, gradients are made smaller. The scale begins at 65,536 and is halved at each
+/// overflow: below the minimum, some 26 steps have overflowed.
+const MIN_SCALE: f64 = 1e-3;
 
 pub(super) fn judge(facts: &Facts, all: &mut Vec<(Rule, Opinion)>) {
     for fact in facts.of("reached") {
-        all.extend(not_reached(&fact).map(|own| (Rule::ParametersNotReached, own)));
-        all.extend(not_registered(&fact).map(|own| (Rule::ParametersNotRegistered, own)));
+        all.extend(not_reached(&fact).map(|opinion| (Rule::ParametersNotReached, opinion)));
+        all.extend(not_registered(&fact).map(|opinion| (Rule::ParametersNotRegistered, opinion)));
     }
     for fact in facts.of("gradients_kept") {
-        all.extend(kept(&fact).map(|own| (Rule::GradientsNotCleared, own)));
-        all.extend(cleared(&fact).map(|own| (Rule::GradientsClearedBetween, own)));
+        all.extend(kept(&fact).map(|opinion| (Rule::GradientsNotCleared, opinion)));
+        all.extend(cleared(&fact).map(|opinion| (Rule::GradientsClearedBetween, opinion)));
     }
     for fact in facts.of("clipping") {
-        all.extend(scaled(&fact).map(|own| (Rule::ClippedBeforeUnscaling, own)));
-        all.extend(nothing(&fact).map(|own| (Rule::ClippedNothing, own)));
-        all.extend(scale(&fact).map(|own| (Rule::LossScaleCollapsed, own)));
+        all.extend(scaled(&fact).map(|opinion| (Rule::ClippedBeforeUnscaling, opinion)));
+        all.extend(nothing(&fact).map(|opinion| (Rule::ClippedNothing, opinion)));
+        all.extend(scale(&fact).map(|opinion| (Rule::LossScaleCollapsed, opinion)));
     }
 }
 
@@ -80,7 +80,7 @@ fn not_registered(fact: &Fact<'_>) -> Option<Opinion> {
     } else {
         (format!(" (such as {of})"), format!("（如 {of}）"))
     };
-    // Those that are in no attribute of the model may be of a fixed model, as that of a perceptual loss.
+    // Parameters in no attribute of the model may belong to a fixed model, such as that of a perceptual loss.
     let state = if hidden == Some(0.0) {
         State::Note
     } else {
@@ -96,7 +96,7 @@ fn not_registered(fact: &Fact<'_>) -> Option<Opinion> {
     ))
 }
 
-/// True where the parts of an update are not in one place, so that its passes cannot be distinguished.
+/// True if the passes of an update can be distinguished: no closure, and at most one model.
 fn is_distinguished(fact: &Fact<'_>) -> bool {
     !fact.is("closure") && fact.number("models").is_none_or(|models| models <= 1.0)
 }
@@ -199,10 +199,10 @@ fn nothing(fact: &Fact<'_>) -> Option<Opinion> {
 
 fn scale(fact: &Fact<'_>) -> Option<Opinion> {
     let scale = fact.number("scale")?;
-    if scale >= LEAST_SCALE || scale <= 0.0 {
+    if scale >= MIN_SCALE || scale <= 0.0 {
         return Some(fact.fine("the loss scale is in its range", "损失缩放在正常范围内"));
     }
-    let (scale, least) = (brief(scale), brief(LEAST_SCALE));
+    let (scale, least) = (brief(scale), brief(MIN_SCALE));
     Some(fact.found(
         State::Fault,
         format!("the loss scale fell to {scale} (below {least}): gradients overflow at every step, whatever the scale is"),

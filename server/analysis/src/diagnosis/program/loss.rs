@@ -1,7 +1,7 @@
-//! The loss: what comes before it, whether it has a gradient, and what it compares.
+//! The loss: the function before it, its gradient, and its operands.
 //!
-//! What a loss expects is in the documentation of its function in `PyTorch`; there is no threshold but that of the size
-//! of targets.
+//! The expected inputs of a loss are those in the documentation of its function in `PyTorch`. The only thresholds are
+//! those of the targets.
 
 use trainscope_format::digits::{brief, percent};
 
@@ -12,7 +12,7 @@ use crate::diagnosis::{Opinion, Rule, State};
 /// Multiples of the outputs' root mean square, or of 1 if that is larger, above which targets are out of reach of a
 /// freshly initialized model: its updates would have to carry the outputs there. Chosen.
 const FAR_TARGETS: f64 = 100.0;
-/// Minimum share of negative targets for which an output that is never negative is a fault and no choice. Chosen: a
+/// Minimum share of negative targets for which an output that is never negative is a fault, not a choice. Chosen: a
 /// measured quantity like a price has none.
 const NEGATIVE_TARGETS: f64 = 0.05;
 
@@ -31,7 +31,7 @@ const LINEAR: [&str; 12] = [
     "conv_transpose2d",
     "convolution",
 ];
-/// Functions that give logarithms, or that may.
+/// Functions that return logarithms, or may do so.
 const LOGARITHMS: [&str; 11] = [
     "log_softmax",
     "log",
@@ -64,7 +64,7 @@ pub(super) fn judge(facts: &Facts, all: &mut Vec<(Rule, Opinion)>) {
             all.push((Rule::Broadcast, broadcast(&fact)));
         }
         if OF_NUMBERS.contains(&fact.plain()) {
-            all.extend(targets(&fact).map(|own| (Rule::TargetScale, own)));
+            all.extend(targets(&fact).map(|opinion| (Rule::TargetScale, opinion)));
         }
     }
 }
@@ -188,7 +188,7 @@ fn activation(fact: &Fact<'_>) -> Opinion {
     fact.found(state, en, zh)
 }
 
-/// True for a function whose values a loss can take.
+/// True if a loss can take the values of a function.
 fn is_sound(loss: &str, before: &str) -> bool {
     match loss {
         "cross_entropy" | "binary_cross_entropy_with_logits" => true,
@@ -274,7 +274,7 @@ fn sizes(text: &str) -> Option<Vec<u64>> {
     parts.map(|part| part.parse().ok()).collect()
 }
 
-/// True if the shapes are `[…, n, 1]` and `[…, n]`, or a column and a row of as many, in either order.
+/// True if the shapes are `[…, n, 1]` and `[…, n]`, or a column and a row of equal length, in either order.
 fn is_table(a: &[u64], b: &[u64]) -> bool {
     let is_pair = |column: &[u64], row: &[u64]| match (column, row) {
         ([.., n, 1], [.., m]) => n == m && *n > 1,

@@ -1,9 +1,9 @@
-//! The model: modes of its layers, rows of embeddings, tied tensors, what was loaded into it, and waits of its pass.
+//! The model: modes of its layers, rows of embeddings, tied tensors, loaded weights, and waits of its pass.
 
 use super::{Fact, Facts, counted, shown};
 use crate::diagnosis::{Opinion, Rule};
 
-/// Share of the passes of a training in evaluation mode. Chosen: an evaluation inside of a step is a pass, too.
+/// Minimum share of the passes of a training in evaluation mode. Chosen: an evaluation inside of a step is a pass, too.
 const IN_EVALUATION: f64 = 0.2;
 /// Minimum number of passes. Chosen.
 const MIN_PASSES: f64 = 10.0;
@@ -18,19 +18,19 @@ const WAITS_A_STEP: f64 = 0.9;
 
 pub(super) fn judge(facts: &Facts, all: &mut Vec<(Rule, Opinion)>) {
     for fact in facts.of("module_modes") {
-        all.extend(mode(&fact).map(|own| (Rule::EvaluationMode, own)));
+        all.extend(mode(&fact).map(|opinion| (Rule::EvaluationMode, opinion)));
     }
     for fact in facts.of("embedding") {
-        all.extend(rows(&fact).map(|own| (Rule::EmbeddingOneRow, own)));
+        all.extend(rows(&fact).map(|opinion| (Rule::EmbeddingOneRow, opinion)));
     }
     for fact in facts.of("tied") {
-        all.extend(tie(&fact).map(|own| (Rule::TieBroken, own)));
+        all.extend(tie(&fact).map(|opinion| (Rule::TieBroken, opinion)));
     }
     for fact in facts.of("loaded") {
-        all.extend(loaded(&fact).map(|own| (Rule::NothingLoaded, own)));
+        all.extend(loaded(&fact).map(|opinion| (Rule::NothingLoaded, opinion)));
     }
     for fact in facts.of("time_by_line") {
-        all.extend(waits(&fact).map(|own| (Rule::WaitsForDevice, own)));
+        all.extend(waits(&fact).map(|opinion| (Rule::WaitsForDevice, opinion)));
     }
 }
 
@@ -95,7 +95,7 @@ fn tie(fact: &Fact<'_>) -> Option<Opinion> {
     }
     let tie = shown(fact.subject);
     Some(fact.fault(
-        format!("{tie} at the first step and not any more: the tie was broken (a copy of the weight, and not the same Parameter)"),
+        format!("{tie} at the first step and no longer are: the tie was broken (a copy of the weight, and not the same Parameter)"),
         format!("第一步时 {tie}，现在不再相等：共享关系已断开（是权重的副本，而不是同一个 Parameter）"),
     ))
 }

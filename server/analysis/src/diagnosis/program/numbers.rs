@@ -4,7 +4,7 @@ use super::{Fact, Facts, counted, shown};
 use crate::diagnosis::recording::Missing;
 use crate::diagnosis::{Opinion, Rule, State};
 
-/// Exceptions that the user, or the program itself, ends a training with.
+/// Exceptions by which the user, or the program itself, ends a training.
 const ENDED: [&str; 4] = [
     "KeyboardInterrupt",
     "SystemExit",
@@ -12,8 +12,8 @@ const ENDED: [&str; 4] = [
     "CancelledError",
 ];
 
-/// Probes whose failure is a fault. That of `finite` is an error, and those of others are worth knowing: whether they
-/// matter depends on what is meant.
+/// Probes whose failure is a fault. A failure of `finite` is an error. Failures of the others are worth knowing: their
+/// importance depends on the intention.
 const FAULTS: [&str; 8] = [
     "batch_dependence",
     "future",
@@ -30,7 +30,7 @@ pub(super) fn judge(facts: &Facts, all: &mut Vec<(Rule, Opinion)>) {
         all.push((Rule::OperationNotFinite, operation(&fact)));
     }
     for fact in facts.of("probe") {
-        all.extend(probe(&fact).map(|own| (Rule::PreflightProbe, own)));
+        all.extend(probe(&fact).map(|opinion| (Rule::PreflightProbe, opinion)));
     }
     for fact in facts.of("failure") {
         all.push((Rule::ProgramFailed, failure(&fact)));

@@ -6,14 +6,15 @@ use trainscope_format::digits::brief;
 use super::{Fact, Facts, and_others, counted, shown};
 use crate::diagnosis::{Opinion, Rule};
 
-/// Share of its highest value below which a learning rate trains nothing any more. Chosen: schedules end at 0 to a hundredth.
+/// Share of its highest value below which a learning rate trains nothing any more. Chosen: schedules end at 0 to a
+/// hundredth.
 const GONE: f64 = 1e-3;
 /// Share of the updates by which a rate must be gone. Schedules that end at 0 are that low in their last percents only.
 const GONE_BY: f64 = 0.5;
 /// Minimum number of updates for a judgement of the course of the rate. Chosen.
 const MIN_UPDATES: f64 = 20.0;
-/// Minimum weight decay of Adam, as L2, that dominates the update: with `AdamW` 0.01 to 0.1 is usual, which acts about a
-/// thousand times less (Loshchilov and Hutter 2019). Chosen.
+/// Minimum weight decay of Adam, as L2, that dominates the update: with `AdamW` 0.01 to 0.1 is usual, which acts about
+/// a thousand times less (Loshchilov and Hutter 2019). Chosen.
 const L2_OF_ADAM: f64 = 0.05;
 /// Momentum of a batch normalisation above which its statistics are those of the last batch: 0.1 is the default, and
 /// 0.9 or 0.99 of Keras is 0.1 or 0.01 here. Chosen.
@@ -31,7 +32,7 @@ fn resolution(dtype: &str) -> Option<f64> {
     }
 }
 
-/// The largest number that is rounded to 0 in a type: half of the least subnormal one.
+/// The largest number that is rounded to 0 in a type: half of the smallest subnormal one.
 fn rounds_to_zero(dtype: &str) -> f64 {
     match dtype {
         "float16" => 2_f64.powi(-25),
@@ -64,19 +65,19 @@ pub(super) fn judge(facts: &Facts, all: &mut Vec<(Rule, Opinion)>) {
         .filter_map(|fact| fact.number("foreign"));
     let strange = strange.fold(0.0, f64::max);
     for fact in facts.of("optimizer_parameters") {
-        all.extend(parameters(&fact, strange).map(|own| (Rule::OptimizerParameters, own)));
+        all.extend(parameters(&fact, strange).map(|opinion| (Rule::OptimizerParameters, opinion)));
     }
     for fact in facts.of("optimizer_settings") {
-        all.extend(settings(&fact).map(|own| (Rule::Settings, own)));
-        all.extend(rate(&fact).map(|own| (Rule::LearningRateGone, own)));
-        all.extend(rounded(&fact).map(|own| (Rule::UpdateRoundedAway, own)));
+        all.extend(settings(&fact).map(|opinion| (Rule::Settings, opinion)));
+        all.extend(rate(&fact).map(|opinion| (Rule::LearningRateGone, opinion)));
+        all.extend(rounded(&fact).map(|opinion| (Rule::UpdateRoundedAway, opinion)));
     }
     for fact in facts.of("module_setting") {
-        all.extend(module(&fact).map(|own| (Rule::Settings, own)));
+        all.extend(module(&fact).map(|opinion| (Rule::Settings, opinion)));
     }
 }
 
-/// Parameters of others in place of the model's; the same ones twice.
+/// Parameters that are not the model's, or that appear twice.
 fn parameters(fact: &Fact<'_>, strange: f64) -> Option<Opinion> {
     let (held, missing) = (fact.number("held")?, fact.number("missing")?);
     let others = fact.number("others").unwrap_or(0.0);
@@ -266,7 +267,7 @@ fn rounded(fact: &Fact<'_>) -> Option<Opinion> {
     let dtype = fact.text("type");
     let resolution = resolution(&dtype);
     let class = fact.plain().split(' ').next().unwrap_or_default();
-    // Their updates are of the size of the rate, whatever the gradient is.
+    // Their updates are of the size of the rate, for any gradient.
     let is_normalized = [
         "Adam", "AdamW", "NAdam", "RAdam", "Adamax", "Lion", "RMSprop",
     ]

@@ -35,8 +35,8 @@ pub fn judge(
         (Rule::OperatorRegression, operators),
     ];
     let mut judged = Judgement::default();
-    for (rule, own) in rules {
-        match comparable(summary, baseline).and_then(|good| own(summary, good, limits)) {
+    for (rule, compare) in rules {
+        match comparable(summary, baseline).and_then(|good| compare(summary, good, limits)) {
             Ok(Some(advice)) => judged.advice.push(advice),
             Ok(None) => judged.passed.push(rule),
             Err(lack) => judged.not_judged.push((rule, lack)),
@@ -49,15 +49,15 @@ fn comparable<'a>(
     summary: &SessionSummary,
     baseline: Option<Baseline<'a>>,
 ) -> Result<&'a SessionSummary, Lack> {
-    let own = baseline.ok_or(Lack::NoBaseline)?;
+    let baseline = baseline.ok_or(Lack::NoBaseline)?;
     match summary.state {
         ProfileState::Reading => return Err(Lack::Reading),
         ProfileState::Unreadable => return Err(Lack::Unreadable),
         _ => {}
     }
-    let good = own.summary.ok_or(Lack::NoBaselineProfile)?;
+    let good = baseline.summary.ok_or(Lack::NoBaselineProfile)?;
     let is_same = good.device_name == summary.device_name;
-    if is_same || own.any_device {
+    if is_same || baseline.any_device {
         Ok(good)
     } else {
         Err(Lack::OtherDevice)
@@ -78,20 +78,20 @@ fn lengths(summary: &SessionSummary, needed: usize) -> Vec<i64> {
 
 fn steps(now: &SessionSummary, good: &SessionSummary, limits: &Limits) -> Verdict {
     let needed = usize::try_from(limits.regression_steps).unwrap_or(usize::MAX);
-    let [own, before] = [now, good].map(|summary| lengths(summary, needed));
-    if own.is_empty() {
+    let [current, before] = [now, good].map(|summary| lengths(summary, needed));
+    if current.is_empty() {
         return Err(Lack::NoSteps);
     }
     if before.is_empty() {
         return Err(Lack::NoBaselineSteps);
     }
-    if own.len() < needed {
+    if current.len() < needed {
         return Err(Lack::TooFewSteps);
     }
     if before.len() < needed {
         return Err(Lack::TooFewBaselineSteps);
     }
-    let Some((ratio, low, high)) = robust::ratio(&own, &before) else {
+    let Some((ratio, low, high)) = robust::ratio(&current, &before) else {
         return Err(Lack::NoBaselineSteps);
     };
     if ratio <= limits.regression_factor || low <= 1.0 {
@@ -102,7 +102,7 @@ fn steps(now: &SessionSummary, good: &SessionSummary, limits: &Limits) -> Verdic
     } else {
         Severity::Warning
     };
-    let [own, before] = [own, before].map(|lengths| {
+    let [current, before] = [current, before].map(|lengths| {
         #[expect(
             clippy::cast_possible_truncation,
             clippy::cast_sign_loss,
@@ -111,8 +111,8 @@ fn steps(now: &SessionSummary, good: &SessionSummary, limits: &Limits) -> Verdic
         let median = robust::median(&lengths) as u64;
         median
     });
-    let gain = own.saturating_sub(before).cast_signed();
-    let (own, before) = (nanos(own), nanos(before));
+    let gain = current.saturating_sub(before).cast_signed();
+    let (own, before) = (nanos(current), nanos(before));
     let more = percent(ratio - 1.0);
     let (low, high) = (format!("{low:.2}"), format!("{high:.2}"));
     Ok(Some(advice(
@@ -143,28 +143,28 @@ fn operators(now: &SessionSummary, good: &SessionSummary, limits: &Limits) -> Ve
         return Err(Lack::NoOperators);
     }
     let of_baseline: HashMap<&str, &OperatorRow> =
-        good.operators.iter().map(|own| (&*own.name, own)).collect();
+        good.operators.iter().map(|row| (&*row.name, row)).collect();
     let mut worst: Option<(i64, f64, &OperatorRow, &OperatorRow)> = None;
     // Steps are annotations too, and compared by their length.
     let compared = now.operators.iter();
-    let compared = compared.filter(|own| row_name(&own.name) != STEP);
-    for own in compared {
-        let Some(&before) = of_baseline.get(&*own.name) else {
+    let compared = compared.filter(|row| row_name(&row.name) != STEP);
+    for row in compared {
+        let Some(&before) = of_baseline.get(&*row.name) else {
             continue;
         };
-        let grown = own.self_step_nanos.saturating_sub(before.self_step_nanos);
+        let grown = row.self_step_nanos.saturating_sub(before.self_step_nanos);
         let growth = grown as f64 / before.self_step_nanos.max(1) as f64;
         let share = grown as f64 / now.median_step_nanos as f64;
         let is_hit = growth > limits.operator_growth && share > limits.operator_step_share;
         if is_hit && worst.is_none_or(|worst| worst.0 < grown) {
-            worst = Some((grown, growth, own, before));
+            worst = Some((grown, growth, row, before));
         }
     }
-    let Some((grown, growth, own, before)) = worst else {
+    let Some((grown, growth, row, before)) = worst else {
         return Ok(None);
     };
     let text = |row: &OperatorRow| nanos(row.self_step_nanos.unsigned_abs());
-    let (name, time, more, before) = (&own.name, text(own), percent(growth), text(before));
+    let (name, time, more, before) = (&row.name, text(row), percent(growth), text(before));
     Ok(Some(advice(
         Rule::OperatorRegression,
         Severity::Info,

@@ -15,7 +15,7 @@ use super::super::{Model, Role};
 use super::facts::{Claim, Facts, Finding, Words};
 use super::{Lack, Limits, Verdict};
 
-/// Operators below which a call waits for a value of the device.
+/// Operators within which a call waits for a value of the device.
 const READS: [&str; 5] = [
     "aten::item",
     "aten::_local_scalar_dense",
@@ -167,8 +167,8 @@ fn waiting_in_work(facts: &Facts<'_>) -> Vec<u32> {
     for step in &facts.steps {
         let from = waits.partition_point(|slice| model.span(*slice).0 < step.begin);
         let to = waits.partition_point(|slice| model.span(*slice).0 < step.end);
-        let own = waits.get(from..to.max(from)).unwrap_or_default();
-        let earlier = own.split_last().map_or(&[][..], |(_, earlier)| earlier);
+        let in_step = waits.get(from..to.max(from)).unwrap_or_default();
+        let earlier = in_step.split_last().map_or(&[][..], |(_, earlier)| earlier);
         let in_work = earlier.iter().filter(|slice| is_in_work(model, **slice));
         calls.extend(in_work);
     }
@@ -244,7 +244,7 @@ pub(super) fn tensor_cores(facts: &Facts<'_>, limits: &Limits) -> Verdict {
         let (begin, end) = model.span(slice);
         all += end - begin;
         let call = launch(model, slice).and_then(|call| operator(model, call));
-        if call.is_some_and(|own| multiplies(model.name(own))) {
+        if call.is_some_and(|operator| multiplies(model.name(operator))) {
             match matrix_units(model.name(slice)) {
                 MatrixUnits::Unknown => unknown += end - begin,
                 _ => could += end - begin,

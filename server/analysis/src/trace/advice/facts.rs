@@ -1,4 +1,4 @@
-//! Everything that the rules look at: the judged steps, the time of their parts, idle time, and the ranks.
+//! Input of the rules: the judged steps, the time of their parts, idle time, and the ranks.
 
 use trainscope_api::profile::{RanksAnswer, SessionSummary};
 use trainscope_format::trace::{NONE, SliceClass};
@@ -12,14 +12,14 @@ use super::super::work::is_waiting;
 use super::super::{Model, Role, Step};
 use super::{Lack, Rule};
 
-/// With fewer steps, rules that compare steps are not judged: chosen, the smallest number that has outliers.
+/// Minimum number of steps for rules that compare steps: chosen, the smallest number that has outliers.
 pub(super) const MIN_STEPS: usize = 5;
-/// Steps are uneven if the longest exceeds the median by this factor: chosen,
+/// Steps are uneven if the longest exceeds the median by this factor (chosen).
 const UNEVEN_LONGEST: i64 = 10;
-/// or if a quarter of them exceeds another quarter by this one: no mean is about any of them then.
+/// Steps are uneven if the upper quartile exceeds the lower one by this factor (chosen): the mean describes none.
 const UNEVEN_QUARTERS: i64 = 3;
 
-/// A profile with what its rules look at, for judgements with any limits.
+/// A profile with the input of its rules, for judgements with any limits.
 #[derive(Clone, Debug)]
 pub struct Facts<'a> {
     pub(super) model: &'a Model,
@@ -27,15 +27,15 @@ pub struct Facts<'a> {
     pub(super) ranks: Option<&'a RanksAnswer>,
     /// Steps that are judged: the whole ones, without the first of the session if there are enough.
     pub(super) steps: Vec<Step>,
-    /// Time of each of them.
+    /// Time of each judged step.
     pub(super) times: Vec<StepTime>,
-    /// Their time, merged.
+    /// Ranges of the judged steps, merged.
     pub(super) spans: Vec<Span>,
-    /// Sum of their lengths.
+    /// Length of the merged ranges.
     pub(super) length: i64,
     pub(super) lengths: Lengths,
     pub(super) ranges: RoleRanges,
-    /// Time of compute: kernels, without a device operators.
+    /// Time of compute: kernels, or operators if there is no device.
     compute: Vec<Span>,
     /// Time in the steps in which no device works; empty without a device.
     pub(super) idle: Vec<Span>,
@@ -47,11 +47,11 @@ pub struct Facts<'a> {
     pub(super) device: Vec<u32>,
     /// Calls of the runtime that begin in the steps.
     pub(super) calls: Vec<u32>,
-    /// Cost of the profiler that it recorded of itself, merged.
+    /// Cost of the profiler as recorded by itself, merged.
     pub(super) overhead: Vec<Span>,
     /// Number of Python frames that begin in the steps.
     pub(super) frames: i64,
-    /// Time between the starts of neighbouring frames of a thread that nine of ten exceed: no frame costs more.
+    /// Tenth percentile of the times between the starts of consecutive frames of a thread: no frame costs more.
     pub(super) frame_nanos: Option<i64>,
     is_few: bool,
     has_launches: bool,
@@ -83,7 +83,7 @@ impl<'a> Facts<'a> {
         };
         let mut gaps = idle::device_gaps(model);
         gaps.retain(|gap| !ranges::cut(&spans, gap.begin, gap.end).is_empty());
-        let mut own = Self {
+        let mut facts = Self {
             model,
             summary,
             ranks,
@@ -105,8 +105,8 @@ impl<'a> Facts<'a> {
             is_few,
             has_launches: model.launches.iter().any(|call| *call != NONE),
         };
-        own.sort_slices();
-        own
+        facts.sort_slices();
+        facts
     }
 
     /// Sorts slices into the lists of the rules, in one pass.
@@ -166,7 +166,7 @@ impl<'a> Facts<'a> {
         Ok(())
     }
 
-    /// Reason why a rule about times that found nothing does not say that there is nothing.
+    /// Reason why a rule about times that found nothing does not pass.
     pub(super) fn needs_even_steps(&self) -> Result<(), Lack> {
         self.needs_time()?;
         if self.is_few {
@@ -226,7 +226,7 @@ impl<'a> Facts<'a> {
         nanos as f64 / self.length.max(1) as f64
     }
 
-    /// Mean time of a judged step without compute: the gains of what happens in steps do not exceed it.
+    /// Mean time of a judged step without compute: gains within steps do not exceed it.
     pub fn without_compute(&self) -> i64 {
         self.a_step(ranges::total(&ranges::minus(&self.spans, &self.compute)))
     }
@@ -240,12 +240,12 @@ impl<'a> Facts<'a> {
         self.a_step(span.saturating_sub(computed))
     }
 
-    /// Time a step.
+    /// Mean time per judged step.
     pub(super) fn a_step(&self, nanos: i64) -> i64 {
         nanos / self.count()
     }
 
-    /// Words for the time that is judged.
+    /// Words for the judged time.
     pub(super) fn words(&self) -> Words {
         if self.model.steps.list.is_empty() {
             return Words {
@@ -273,14 +273,14 @@ impl<'a> Facts<'a> {
         self.times.iter().map(part).fold(0, i64::saturating_add)
     }
 
-    /// Number of the judged step for which a figure is the greatest.
+    /// Number of the judged step with the maximum of a figure.
     pub(super) fn clearest(&self, figure: impl Fn(&Step, &StepTime) -> i64) -> Option<i64> {
         let all = self.steps.iter().zip(&self.times).rev();
         let most = all.max_by_key(|(step, time)| figure(step, time));
         most.map(|(step, _)| step.number)
     }
 
-    /// Number of the judged step with most time in some ranges.
+    /// Number of the judged step with the maximum time in some ranges.
     pub(super) fn clearest_of(&self, spans: &[Span]) -> Option<i64> {
         self.clearest(|step, _| ranges::total(&ranges::cut(spans, step.begin, step.end)))
     }
@@ -339,12 +339,12 @@ impl<'a> Facts<'a> {
     /// `true` if there are kernels.
     pub(super) fn has_kernels(&self) -> bool {
         let categories = self.model.trace.categories.iter();
-        let mut used = categories.filter(|own| own.count > 0);
-        used.any(|own| own.class == SliceClass::Kernel)
+        let mut used = categories.filter(|category| category.count > 0);
+        used.any(|category| category.class == SliceClass::Kernel)
     }
 }
 
-/// The steps that a summary is about.
+/// Range of the steps of a summary.
 fn range(model: &Model, summary: &SessionSummary) -> StepRange {
     let is_all = summary.step_count >= model.steps.list.len() as u64;
     let edges = summary.steps.first().zip(summary.steps.last());
@@ -371,8 +371,8 @@ fn compute(ranges: &RoleRanges) -> Vec<Span> {
     ];
     others
         .iter()
-        .fold(ranges.of(Role::Operators).to_vec(), |own, role| {
-            ranges::minus(&own, ranges.of(*role))
+        .fold(ranges.of(Role::Operators).to_vec(), |left, role| {
+            ranges::minus(&left, ranges.of(*role))
         })
 }
 
@@ -380,29 +380,29 @@ pub(super) fn length(step: &Step) -> i64 {
     step.end.saturating_sub(step.begin)
 }
 
-/// Words for the time that is judged: the steps, or a recording without any.
+/// Words for the judged time: the steps, or a recording without steps.
 #[derive(Clone, Copy)]
 pub(super) struct Words {
     /// Follows a time or a number in English, with the space before it.
     pub(super) each: &'static str,
     /// Begins a sentence in Chinese.
     pub(super) each_zh: &'static str,
-    /// The whole that a share is of.
+    /// The whole of a share, in English.
     pub(super) all: &'static str,
     /// The same in Chinese.
     pub(super) all_zh: &'static str,
 }
 
-/// Time of steps that no finding has claimed: gains are disjoint, so they may be added.
+/// Time of steps that no finding has claimed yet. Gains are disjoint and can be added.
 pub(super) struct Claims {
     left: Vec<Span>,
-    /// Time a step, with the waiting between steps, that is left for gains outside of compute.
+    /// Time per step that is left for gains outside of compute, with the waiting between steps.
     room: i64,
     steps: i64,
 }
 
 impl Claims {
-    /// Everything but compute.
+    /// Starts with all time of the steps except compute.
     pub(super) fn new(facts: &Facts<'_>) -> Self {
         Self {
             left: ranges::minus(&facts.spans, &facts.compute),
@@ -425,21 +425,21 @@ impl Claims {
         gain
     }
 
-    /// Time a step of some ranges that was not claimed, at most `limit`; it is now.
+    /// Claims the unclaimed time of some ranges, at most `limit` per step; returns the time per step.
     fn take(&mut self, spans: &[Span], limit: i64) -> i64 {
         let mut room = limit.saturating_mul(self.steps);
-        let mut own = ranges::meet(&self.left, spans);
-        own.retain_mut(|(begin, end)| {
+        let mut claimed = ranges::meet(&self.left, spans);
+        claimed.retain_mut(|(begin, end)| {
             *end = (*end).min(begin.saturating_add(room));
             room -= *end - *begin;
             begin < end
         });
-        self.left = ranges::minus(&self.left, &own);
-        ranges::total(&own) / self.steps
+        self.left = ranges::minus(&self.left, &claimed);
+        ranges::total(&claimed) / self.steps
     }
 }
 
-/// A rule that found something, without texts that are the same each time.
+/// A finding of a rule, without its constant texts.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Finding {
     pub(super) value: f64,
@@ -450,23 +450,23 @@ pub(super) struct Finding {
     pub(super) evidence: [String; 2],
     pub(super) step: Option<i64>,
     pub(super) rank: Option<u32>,
-    /// Code or setting for this cause; that of the rule if left out.
+    /// Code or setting for this cause; that of the rule if missing.
     pub(super) remedy: Option<&'static str>,
 }
 
 /// Time that a finding would save.
 #[derive(Clone, Debug, Default)]
 pub(super) enum Claim {
-    /// None, or not known.
+    /// No time, or unknown.
     #[default]
     None,
-    /// That of some ranges.
+    /// Time of some ranges.
     Spans(Vec<Span>),
-    /// That of some ranges, up to a maximum number of nanoseconds a step.
+    /// Time of some ranges, up to a maximum number of nanoseconds per step.
     AtMost(Vec<Span>, i64),
-    /// Nanoseconds a step of waiting that may be between steps.
+    /// Nanoseconds of waiting per step, possibly between steps.
     Apart(i64),
-    /// Nanoseconds a step within compute, which no other rule claims.
+    /// Nanoseconds per step within compute, which no other rule claims.
     Compute(i64),
 }
 

@@ -8,11 +8,11 @@ use crate::text::Text;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Lack {
-    /// The recording does not say where steps begin.
+    /// The recording does not mark the steps.
     NoSteps,
     /// Fewer steps than the rule needs.
     TooFewSteps,
-    /// Steps of such different lengths that no mean is about any of them.
+    /// Steps of such different lengths that their mean describes none of them.
     UnevenSteps,
     /// Memory alone was recorded.
     NoSlices,
@@ -30,7 +30,7 @@ pub enum Lack {
     NoReserved,
     /// Shapes of operators, or the kind of the device, are unknown.
     NoCapability,
-    /// The names of the kernels that multiply matrices do not say how.
+    /// The names of the kernels that multiply matrices do not tell whether they use tensor cores.
     UnknownKernels,
     /// Only one rank was recorded, or the ranks have no steps in common.
     OneRank,
@@ -40,13 +40,13 @@ pub enum Lack {
     OtherDevice,
     /// The baseline has no profile that could be read.
     NoBaselineProfile,
-    /// The profile of the baseline does not say where steps begin.
+    /// The profile of the baseline does not mark its steps.
     NoBaselineSteps,
     /// The baseline has fewer steps than the rule needs.
     TooFewBaselineSteps,
-    /// The profile has no operators, or the baseline has none.
+    /// The profile or the baseline has no operators.
     NoOperators,
-    /// There is a baseline, and no file of a profiler to compare with it.
+    /// There is a baseline, but no file of a profiler to compare with it.
     NoProfile,
     /// Its files are still being read.
     Reading,
@@ -55,7 +55,7 @@ pub enum Lack {
 }
 
 impl Lack {
-    /// True if the profile has nothing that the rule is about: the rule does not apply to it.
+    /// True if the object of the rule is missing in the profile: the rule does not apply to it.
     #[must_use]
     pub const fn is_without_object(self) -> bool {
         matches!(

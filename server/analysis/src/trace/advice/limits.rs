@@ -2,7 +2,8 @@
 
 /// Limits of all rules about profiles: parameters of the conditions of these rules.
 ///
-/// Shares are 0 to 1. [`Limits::default`] is made from the catalogue of conditions, where the defaults are.
+/// Shares are 0 to 1. A trailing "above", "below" or "minimum" names the side of the limit that is a hit.
+/// [`Limits::default`] is made from the catalogue of conditions, which has the defaults.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Limits {
     /// `data_bound`: data part ÷ steps above which it is a hit.
@@ -19,7 +20,7 @@ pub struct Limits {
     pub short_kernel_share: f64,
     /// `launch_bound`: idle of cause *host* or *kernel* ÷ device span above.
     pub launch_idle_share: f64,
-    /// `sync_in_step`: waiting calls a step, besides the last, at least.
+    /// `sync_in_step`: waiting calls per step, without the last one, minimum.
     pub sync_calls: f64,
     /// `sync_in_step`: idle behind them ÷ steps above.
     pub sync_idle_share: f64,

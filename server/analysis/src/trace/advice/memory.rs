@@ -30,9 +30,9 @@ fn totals<'a>(facts: &Facts<'a>) -> Result<&'a [MemoryTotal], Lack> {
     Ok(totals)
 }
 
-/// The reason that no device has a share of its memory.
+/// Reason why the share of used memory is unknown for all devices.
 fn lack_of_share(totals: &[MemoryTotal]) -> Lack {
-    let is_sized = totals.iter().any(|own| own.device_len_bytes > 0);
+    let is_sized = totals.iter().any(|total| total.device_len_bytes > 0);
     if is_sized {
         Lack::NoTotals
     } else {
@@ -40,7 +40,7 @@ fn lack_of_share(totals: &[MemoryTotal]) -> Lack {
     }
 }
 
-/// True for a trace of PyTorch's operators without any of a backward pass or an update.
+/// True for a trace of PyTorch's operators that has neither a backward pass nor an update.
 fn is_inference(model: &Model) -> bool {
     let trains = |phase: &PhaseKind| matches!(phase, PhaseKind::Backward | PhaseKind::Update);
     model.trace.head.format == TraceFormat::Kineto
@@ -61,7 +61,7 @@ fn failed(facts: &Facts<'_>, limits: &Limits) -> Option<Finding> {
     let (asked, free) = (bytes(first.bytes), bytes(first.free));
     let (spare, of) = (bytes(unused), bytes(reserved));
     let is_fragmented = unused >= first.bytes;
-    // Bytes that the program wanted, of those that it could have had.
+    // Requested bytes, divided by the available bytes.
     let wanted = reserved.saturating_add(first.bytes) as f64;
     let possible = reserved.saturating_add(first.free).max(1) as f64;
     Some(Finding {
@@ -87,10 +87,12 @@ pub(super) fn near_limit(facts: &Facts<'_>, limits: &Limits) -> Verdict {
     if let Some(finding) = failed(facts, limits) {
         return Ok(Some(finding));
     }
-    let shares = totals.iter().filter_map(|own| Some((own.share()?, own)));
+    let shares = totals
+        .iter()
+        .filter_map(|total| Some((total.share()?, total)));
     let fullest = shares.max_by(|a, b| a.0.total_cmp(&b.0));
-    let (own, fullest) = fullest.ok_or_else(|| lack_of_share(totals))?;
-    if own <= limits.memory_share {
+    let (share, fullest) = fullest.ok_or_else(|| lack_of_share(totals))?;
+    if share <= limits.memory_share {
         return Ok(None);
     }
     let room = fullest
@@ -104,13 +106,13 @@ pub(super) fn near_limit(facts: &Facts<'_>, limits: &Limits) -> Verdict {
     let severity = if is_inference(facts.model) {
         // Servers of models fill the memory with a cache on purpose.
         Severity::Info
-    } else if own > limits.memory_share_error {
+    } else if share > limits.memory_share_error {
         Severity::Error
     } else {
         Severity::Warning
     };
     Ok(Some(Finding {
-        value: own,
+        value: share,
         limit: limits.memory_share,
         severity,
         evidence: [
@@ -134,8 +136,12 @@ pub(super) fn growth(facts: &Facts<'_>, limits: &Limits) -> Verdict {
     let mut worst: Option<(f64, f64, &MemoryTotal)> = None;
     for total in totals {
         let by_step = memory::least(facts.model, &total.device);
-        let own = by_step.iter().filter(|own| (first..=last).contains(&own.0));
-        let points: Vec<(f64, f64)> = own.map(|own| (own.0 as f64, own.1 as f64)).collect();
+        let judged = by_step
+            .iter()
+            .filter(|least| (first..=last).contains(&least.0));
+        let points: Vec<(f64, f64)> = judged
+            .map(|least| (least.0 as f64, least.1 as f64))
+            .collect();
         let Some(slope) = robust::slope(&points).filter(|slope| slope.low > 0.0) else {
             continue;
         };
@@ -179,22 +185,22 @@ pub(super) fn growth(facts: &Facts<'_>, limits: &Limits) -> Verdict {
 
 pub(super) fn fragmentation(facts: &Facts<'_>, limits: &Limits) -> Verdict {
     let totals = totals(facts)?;
-    let reserving = || totals.iter().filter(|own| own.peak_reserved_bytes > 0);
+    let reserving = || totals.iter().filter(|total| total.peak_reserved_bytes > 0);
     if reserving().next().is_none() {
         return Err(Lack::NoReserved);
     }
-    let sized = reserving().filter(|own| own.device_len_bytes > 0);
+    let sized = reserving().filter(|total| total.device_len_bytes > 0);
     let share = memory::fragmentation;
     let worst = sized.max_by(|a, b| share(a).total_cmp(&share(b)));
     let worst = worst.ok_or(Lack::NoDeviceSize)?;
-    let (own, of) = (share(worst), worst.peak_reserved_bytes);
+    let (fragmented, of) = (share(worst), worst.peak_reserved_bytes);
     let reserved = of as f64 / worst.device_len_bytes as f64;
-    if own <= limits.fragmentation_share || reserved <= limits.reserved_share {
+    if fragmented <= limits.fragmentation_share || reserved <= limits.reserved_share {
         return Ok(None);
     }
     let (free, of) = (bytes(of.saturating_sub(worst.peak_len_bytes)), bytes(of));
     Ok(Some(Finding {
-        value: own,
+        value: fragmented,
         limit: limits.fragmentation_share,
         severity: Severity::Info,
         evidence: [

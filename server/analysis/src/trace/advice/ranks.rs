@@ -27,7 +27,7 @@ fn waiting(facts: &Facts<'_>) -> i64 {
         let index = all
             .ranks
             .iter()
-            .position(|own| own.rank == facts.summary.rank)?;
+            .position(|rank| rank.rank == facts.summary.rank)?;
         let waits = all.wait_nanos.get(index)?;
         let count = i64::try_from(waits.len()).ok()?;
         Some(waits.iter().copied().fold(0, i64::saturating_add) / count.max(1))
@@ -43,7 +43,7 @@ pub(super) fn exposed(facts: &Facts<'_>, limits: &Limits) -> Verdict {
         return Ok(None);
     }
     let a_step = facts.a_step(total);
-    let own = a_step.saturating_sub(waiting(facts)).max(0);
+    let gain = a_step.saturating_sub(waiting(facts)).max(0);
     let (time, part) = (nanos(a_step.unsigned_abs()), percent(share));
     let (kind, share_of_kind) = exposed_most(facts);
     let of_kind = percent(share_of_kind);
@@ -62,7 +62,7 @@ pub(super) fn exposed(facts: &Facts<'_>, limits: &Limits) -> Verdict {
         value: share,
         limit: limits.exposed_share,
         severity: Severity::Warning,
-        claim: Claim::AtMost(facts.ranges.of(Role::Communication).to_vec(), own),
+        claim: Claim::AtMost(facts.ranges.of(Role::Communication).to_vec(), gain),
         evidence: [
             format!(
                 "{time} of communication{each} ({part}) is not overlapped by kernels{kind_en}."
@@ -87,8 +87,8 @@ enum Exchange {
 }
 
 impl Exchange {
-    /// By the name of a kernel or operator of NCCL, RCCL, HCCL, Gloo or XLA. NCCL runs all-to-all as kernels that send and
-    /// receive, and pipelines of layers too.
+    /// Kind of a kernel or operator of NCCL, RCCL, HCCL, Gloo or XLA, by its name. NCCL runs both all-to-all and
+    /// pipelines of layers as kernels that send and receive.
     fn of(name: &str) -> Self {
         let name: String = name
             .chars()
@@ -109,7 +109,7 @@ impl Exchange {
         }
     }
 
-    /// Its names; `None` for communication whose name does not tell its kind.
+    /// Names in English and Chinese; `None` if the name of the communication does not tell its kind.
     const fn names(self) -> Option<(&'static str, &'static str)> {
         Some(match self {
             Self::AllReduce => ("all-reduce", "all-reduce"),
@@ -123,7 +123,7 @@ impl Exchange {
         })
     }
 
-    /// The remedy for this kind, empty without one; `None` if that of the rule holds.
+    /// The remedy for this kind, empty if it has none; `None` for that of the rule.
     const fn remedy(self, format: TraceFormat) -> Option<&'static str> {
         match (format, self) {
             (TraceFormat::Kineto, Self::Gather) => Some(
@@ -145,7 +145,8 @@ impl Exchange {
     }
 }
 
-/// The kind with most exposed time, and its share of that of all. Two collectives at a time count twice.
+/// The kind with the maximum exposed time, and its share of the exposed time of all kinds. Two collectives at a time
+/// count twice.
 fn exposed_most(facts: &Facts<'_>) -> (Exchange, f64) {
     let model = facts.model;
     let compute = facts.ranges.of(Role::Kernel);
@@ -160,7 +161,7 @@ fn exposed_most(facts: &Facts<'_>) -> (Exchange, f64) {
         *sum = sum.saturating_add(end.saturating_sub(begin).saturating_sub(hidden));
     }
     let all = kinds.values().copied().fold(0, i64::saturating_add);
-    let most = kinds.into_iter().max_by_key(|own| own.1);
+    let most = kinds.into_iter().max_by_key(|sum| sum.1);
     let (kind, most) = most.unwrap_or_default();
     (kind, most as f64 / all.max(1) as f64)
 }
@@ -204,12 +205,12 @@ pub(super) fn straggler(facts: &Facts<'_>, limits: &Limits) -> Verdict {
     }))
 }
 
-/// The remedy for a cause; `None` if that of the rule holds.
+/// The remedy for a cause; `None` for that of the rule.
 fn remedy_of(facts: &Facts<'_>, cause: Option<LateCause>) -> Option<&'static str> {
     let head = &facts.model.trace.head;
     let is_torch = head.format == TraceFormat::Kineto;
-    let is_amd = head.devices.iter().any(|own| {
-        let name = own.name.to_ascii_lowercase();
+    let is_amd = head.devices.iter().any(|device| {
+        let name = device.name.to_ascii_lowercase();
         name.contains("amd") || name.contains("instinct")
     });
     match cause {
@@ -239,8 +240,8 @@ pub(super) fn uneven(facts: &Facts<'_>, limits: &Limits) -> Verdict {
     let lengths = all
         .ranks
         .iter()
-        .map(|own| own.median_step_nanos.unsigned_abs());
-    let peaks = all.ranks.iter().map(|own| own.peak_len_bytes);
+        .map(|rank| rank.median_step_nanos.unsigned_abs());
+    let peaks = all.ranks.iter().map(|rank| rank.peak_len_bytes);
     let (by_length, by_peak) = (Spread::of(lengths), Spread::of(peaks));
     let is_memory = by_peak.share > by_length.share;
     let spread = if is_memory { by_peak } else { by_length };
@@ -271,7 +272,7 @@ pub(super) fn uneven(facts: &Facts<'_>, limits: &Limits) -> Verdict {
 struct Spread {
     least: u64,
     most: u64,
-    /// Most less least, divided by the mean.
+    /// Maximum less minimum, divided by the mean.
     share: f64,
 }
 

@@ -88,7 +88,7 @@ impl Rule {
         self.is_about_time() && !matches!(self, Self::StepOutliers)
     }
 
-    /// True for rules about how the time of a step is spent. They find nothing only in enough steps that are alike.
+    /// True for rules about the parts of the time of a step. They pass only with enough steps of even lengths.
     pub(super) const fn is_about_time(self) -> bool {
         matches!(
             self,

@@ -6,10 +6,10 @@ use trainscope_format::digits::{bytes, count, nanos, percent};
 use super::facts::{Facts, MIN_STEPS};
 use super::{Judgement, Lack, Limits};
 
-/// Number of advices with a gain that the overview shows.
+/// Maximum number of changes with a gain in the overview.
 const SHOWN: usize = 5;
 
-/// Number of devices that the sentence names.
+/// Maximum number of devices in the sentence.
 const DEVICES: usize = 8;
 
 fn text(nanos_of: i64) -> String {
@@ -31,13 +31,13 @@ fn device(summary: &SessionSummary) -> &'static str {
     kind.unwrap_or_else(|| if is_mtia() { "MTIA" } else { "GPU" })
 }
 
-/// The device that waits; of several devices the share of the time that each works.
+/// The waiting device; for several devices, the share of the time that each works.
 fn who_waits(summary: &SessionSummary) -> (String, String) {
     if summary.devices.is_empty() {
         let device = device(summary);
         return (format!("the {device} waits"), format!("{device} 在等待"));
     }
-    let each = |own: &DeviceShare| format!("{} {}", own.name, percent(own.utilization));
+    let each = |device: &DeviceShare| format!("{} {}", device.name, percent(device.utilization));
     let shown: Vec<String> = summary.devices.iter().take(DEVICES).map(each).collect();
     let left = summary.devices.len().saturating_sub(DEVICES);
     let (mut en, mut zh) = (shown.join(", "), shown.join("、"));
@@ -61,8 +61,11 @@ fn only_memory(summary: &SessionSummary) -> Option<Sentence> {
     if !is_memory_alone(summary) {
         return None;
     }
-    let highest = summary.memory.iter().max_by_key(|own| own.peak_len_bytes)?;
-    let failures: u64 = summary.memory.iter().map(|own| own.failures).sum();
+    let highest = summary
+        .memory
+        .iter()
+        .max_by_key(|total| total.peak_len_bytes)?;
+    let failures: u64 = summary.memory.iter().map(|total| total.failures).sum();
     let (peak, whole) = (bytes(highest.peak_len_bytes), text(summary.extent_nanos));
     let (en, zh) = match failures {
         0 => (String::new(), String::new()),
@@ -84,10 +87,10 @@ fn only_memory(summary: &SessionSummary) -> Option<Sentence> {
     })
 }
 
-/// Time of a step, and the part of it that is waiting.
+/// Time of a step, and its waiting part.
 pub(super) fn sentence(summary: &SessionSummary) -> Sentence {
-    if let Some(own) = only_memory(summary) {
-        return own;
+    if let Some(sentence) = only_memory(summary) {
+        return sentence;
     }
     let parts = summary.mean_parts_nanos;
     let mean = summary.mean_step_nanos;
@@ -143,7 +146,7 @@ pub(super) fn sentence(summary: &SessionSummary) -> Sentence {
     }
 }
 
-/// The number of rules that lack steps, or the reason why times of steps are not judged; `None` if all are.
+/// The number of rules that lack steps, or the reason why times of steps are not judged; `None` if all are judged.
 pub(super) fn unjudged(facts: &Facts<'_>, judged: &Judgement) -> Option<Sentence> {
     if facts.needs_even_steps() == Err(Lack::UnevenSteps) {
         let (shortest, longest) = facts.range();
@@ -157,10 +160,13 @@ pub(super) fn unjudged(facts: &Facts<'_>, judged: &Judgement) -> Option<Sentence
             ),
         });
     }
-    // Some rules need more steps than others: each says so by itself.
+    // Some rules need more steps than others: each reports it.
     facts.needs_enough_steps().err()?;
     let lacks_steps = |lack: Lack| matches!(lack, Lack::TooFewSteps | Lack::NoSteps);
-    let rules = judged.not_judged.iter().filter(|own| lacks_steps(own.1));
+    let rules = judged
+        .not_judged
+        .iter()
+        .filter(|entry| lacks_steps(entry.1));
     let rules = rules.count() as u64;
     if rules == 0 {
         return None;
@@ -190,11 +196,11 @@ pub(super) fn unjudged(facts: &Facts<'_>, judged: &Judgement) -> Option<Sentence
     })
 }
 
-/// Advice in one sentence, with the time of a step that follows it.
+/// Advice in one sentence, with the resulting time of a step.
 pub(super) fn detail(summary: &SessionSummary) -> Sentence {
-    let gaining = summary.advice.iter().filter(|own| own.gain_nanos > 0);
+    let gaining = summary.advice.iter().filter(|advice| advice.gain_nanos > 0);
     let shown: Vec<&Advice> = gaining.take(SHOWN).collect();
-    let gain: i64 = shown.iter().map(|own| own.gain_nanos).sum();
+    let gain: i64 = shown.iter().map(|advice| advice.gain_nanos).sum();
     let detail = told(summary, &shown, gain);
     match &summary.unjudged {
         Some(open) => Sentence {
@@ -207,33 +213,35 @@ pub(super) fn detail(summary: &SessionSummary) -> Sentence {
 
 /// True for a device that waits for a larger share of the steps than `device_idle` allows.
 fn waits_long(summary: &SessionSummary) -> bool {
-    let busy = summary.device.map_or(i64::MAX, |own| own.busy_nanos);
+    let busy = summary.device.map_or(i64::MAX, |device| device.busy_nanos);
     let steps = i64::try_from(summary.whole_steps.max(1)).unwrap_or(i64::MAX);
     let all = summary.mean_step_nanos.saturating_mul(steps);
     let idle = all.saturating_sub(busy) as f64 / all.max(1) as f64;
     idle > Limits::default().idle_share
 }
 
-/// Waiting whose cause no rule names, with what the host does most meanwhile.
+/// Waiting without a known cause, with the main activity of the host meanwhile.
 fn unexplained(summary: &SessionSummary) -> Sentence {
     let doing = summary.host_while_idle_nanos.iter();
-    let doing = doing.max_by_key(|own| *own.1).and_then(|(kind, nanos)| {
-        let (en, zh) = match &**kind {
-            "data" => ("waits for data", "在等待数据"),
-            "waiting" => (
-                "is in calls that wait for the device",
-                "处于等待设备的调用中",
-            ),
-            "python" => ("runs Python", "在运行 Python"),
-            "operators" => ("is in operators", "在执行算子"),
-            _ => return None,
-        };
-        let time = text(*nanos);
-        Some((
-            format!("; meanwhile the host {en} for {time} in all"),
-            format!("；其间主机共有 {time} {zh}"),
-        ))
-    });
+    let doing = doing
+        .max_by_key(|entry| *entry.1)
+        .and_then(|(kind, nanos)| {
+            let (en, zh) = match &**kind {
+                "data" => ("waits for data", "在等待数据"),
+                "waiting" => (
+                    "is in calls that wait for the device",
+                    "处于等待设备的调用中",
+                ),
+                "python" => ("runs Python", "在运行 Python"),
+                "operators" => ("is in operators", "在执行算子"),
+                _ => return None,
+            };
+            let time = text(*nanos);
+            Some((
+                format!("; meanwhile the host {en} for {time} in all"),
+                format!("；其间主机共有 {time} {zh}"),
+            ))
+        });
     let (en, zh) = doing.unwrap_or_default();
     Sentence {
         en: format!("No rule names the cause of this waiting{en}."),
@@ -241,10 +249,10 @@ fn unexplained(summary: &SessionSummary) -> Sentence {
     }
 }
 
-/// The gain of the advice that is shown, or the number of rules that found nothing.
+/// The gain of the shown advice, or the number of rules that found nothing.
 fn told(summary: &SessionSummary, shown: &[&Advice], gain: i64) -> Sentence {
     if is_memory_alone(summary) {
-        let (en, zh) = if summary.memory.iter().any(|own| own.by_stacks) {
+        let (en, zh) = if summary.memory.iter().any(|total| total.by_stacks) {
             (
                 "The Memory page shows what was allocated, and by which lines.",
                 "“内存”页显示分配了什么、由哪些代码行分配。",
@@ -270,7 +278,7 @@ fn told(summary: &SessionSummary, shown: &[&Advice], gain: i64) -> Sentence {
             zh: format!("{passed} 条规则均未发现可缩短之处。"),
         };
     }
-    // A wait between steps is no part of them.
+    // Waiting between steps is not part of a step.
     let less = summary.mean_step_nanos.saturating_sub(gain);
     let (number, less, gain) = (shown.len(), (less > 0).then(|| text(less)), text(gain));
     let (en, zh) = match less {

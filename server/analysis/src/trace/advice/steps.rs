@@ -11,11 +11,11 @@ use super::{Lack, Limits, Verdict};
 
 /// Cost of a Python frame to the profiler, nanoseconds: chosen, a call of its hook on a current processor.
 const FRAME_NANOS: i64 = 1_000;
-/// Of fewer steps, a share of outliers is no warning: chosen, as for trends.
+/// Minimum number of steps for a warning about the share of outliers: chosen, as for trends.
 const WARNING_STEPS: usize = 20;
-/// Maximum number of points of a trend; of more steps medians of neighbours are compared.
+/// Maximum number of points of a trend. With more steps, a point is the median of neighbours.
 const MAX_POINTS: usize = 1_000;
-/// Parts of names of what compiles: the timed sections and files of `PyTorch`'s compilers, and XLA's.
+/// Parts of the names of compilation: timed sections and files of `PyTorch`'s compilers, and XLA's.
 const COMPILERS: [&str; 7] = [
     "(dynamo_timed)",
     "torch/_dynamo/convert_frame.py",
@@ -30,7 +30,7 @@ fn text(nanos_of: i64) -> String {
     nanos(nanos_of.unsigned_abs())
 }
 
-/// True if the work that most steps launch ends after the host is through with the next step.
+/// True if the work launched by most steps ends after the end of the next step on the host.
 pub(super) fn runs_behind(steps: &[Step]) -> bool {
     let pairs = steps.windows(2);
     let behind = pairs.clone().filter(|two| two[0].end > two[1].host_end);
@@ -43,13 +43,13 @@ pub(super) fn data(facts: &Facts<'_>, limits: &Limits) -> Verdict {
         return Err(lack);
     }
     let total = facts.sum(|time| time.parts.data);
-    let own = if facts.needs_time().is_ok() {
+    let by_spans = if facts.needs_time().is_ok() {
         facts.share(total)
     } else {
         0.0
     };
-    let by_iterator = input.filter(|input| input.share > own);
-    let share = by_iterator.map_or(own, |input| input.share);
+    let by_iterator = input.filter(|input| input.share > by_spans);
+    let share = by_iterator.map_or(by_spans, |input| input.share);
     if share <= limits.data_share {
         return Ok(None);
     }
@@ -177,8 +177,8 @@ pub(super) fn drift(facts: &Facts<'_>, limits: &Limits) -> Verdict {
     let points: Vec<(f64, f64)> = lengths
         .chunks(each)
         .enumerate()
-        .map(|(index, own)| {
-            let median = figures::median(&mut own.to_vec());
+        .map(|(index, chunk)| {
+            let median = figures::median(&mut chunk.to_vec());
             ((index * each) as f64, median as f64)
         })
         .collect();
@@ -251,7 +251,7 @@ pub(super) fn overhead(facts: &Facts<'_>, limits: &Limits) -> Verdict {
     let recorded = ranges::total(&facts.overhead);
     let frame = facts
         .frame_nanos
-        .map_or(FRAME_NANOS, |own| own.min(FRAME_NANOS));
+        .map_or(FRAME_NANOS, |measured| measured.min(FRAME_NANOS));
     let cost = recorded.saturating_add(frames.saturating_mul(frame));
     let share = facts.share(cost).min(1.0);
     if share <= limits.overhead_share {

@@ -5,7 +5,7 @@ use trainscope_format::trace::TraceFormat;
 
 use super::Rule;
 
-/// The thing to do.
+/// Short instruction of a rule.
 pub(super) fn title(rule: Rule) -> Sentence {
     let (en, zh) = match rule {
         Rule::DataBound => ("Load data in more processes", "用更多进程加载数据"),
@@ -49,7 +49,8 @@ pub(super) fn title(rule: Rule) -> Sentence {
     }
 }
 
-/// Code or setting that does it: that of the cause, else that of the rule. Code reads the same in all languages.
+/// Code or setting that follows the instruction: that of the cause, else that of the rule. Code reads the same in all
+/// languages.
 pub(super) fn remedy(rule: Rule, format: TraceFormat, of_cause: Option<&str>) -> Sentence {
     let of_rule = || match format {
         TraceFormat::Kineto | TraceFormat::Snapshot => torch(rule),

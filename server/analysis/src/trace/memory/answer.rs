@@ -25,19 +25,19 @@ const MAX_FAILURES: usize = 100;
 /// A question about memory; times are nanoseconds since the start of the session.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct MemoryAsk {
-    /// Device, as `0:-1`; the one with the highest peak if left out.
+    /// Device, as `0:-1`; the device with the highest peak if left out.
     pub device: Option<String>,
-    /// Moment of which the holders are listed; the peak if left out.
+    /// Moment of the listed holders; the peak if left out.
     pub at_nanos: Option<i64>,
     /// Start of the stretch of time.
     pub from_nanos: Option<i64>,
     /// End of the stretch of time.
     pub to_nanos: Option<i64>,
-    /// `true` for each allocation as a holder of its own.
+    /// `true` to list each allocation as a holder.
     pub single: bool,
 }
 
-/// Memory of a device; an empty answer without events of it.
+/// Memory of a device; an empty answer if it has no events.
 pub fn memory(model: &Model, ask: &MemoryAsk) -> MemoryAnswer {
     let devices = devices(model);
     let totals: Vec<MemoryTotal> = devices
@@ -156,22 +156,21 @@ impl<'m> Recording<'m> {
         frames.collect()
     }
 
-    /// Allocations that failed.
     fn failures(&self) -> Vec<MemoryFailure> {
         let mut callers = Callers::new(self.model);
         let origin = self.model.origin();
-        let own = failures(self.model, self.key).take(MAX_FAILURES);
-        let own = own.map(|failure| MemoryFailure {
+        let failures = failures(self.model, self.key).take(MAX_FAILURES);
+        let failures = failures.map(|failure| MemoryFailure {
             at_nanos: failure.time.saturating_sub(origin),
             bytes: failure.bytes,
             free_bytes: failure.free,
             caller: callers.get(failure.stack).path.clone(),
         });
-        own.collect()
+        failures.collect()
     }
 
-    /// Memory that is alive after a number of events, the largest first: by operator, module and category, or each
-    /// allocation by itself. What no allocation explains of the bytes that the file counts is a row too.
+    /// Memory that is alive after a number of events, the largest first: by operator, module and category, or by
+    /// allocation. Bytes in the file's count that no allocation explains are a row too.
     fn holders(&self, after: usize, bytes: u64, is_single: bool) -> (Vec<MemoryHolder>, bool) {
         let origin = self.model.origin();
         let time = |event: u32| {
@@ -233,7 +232,7 @@ impl<'m> Recording<'m> {
         rows.extend(
             unexplained
                 .into_iter()
-                .filter(|own| own.1 > 0)
+                .filter(|row| row.1 > 0)
                 .map(|(category, bytes)| MemoryHolder {
                     category,
                     bytes,
@@ -247,7 +246,7 @@ impl<'m> Recording<'m> {
         (rows, cut)
     }
 
-    /// Bytes over a stretch of time: after each event, or the most of each of [`MAX_MEMORY_POINTS`] equal stretches.
+    /// Bytes over a stretch of time: after each event, or the maximum of each of [`MAX_MEMORY_POINTS`] equal stretches.
     fn points(&self, from: i64, to: i64) -> Points {
         let inside = |event: &&&MemoryEvent| from <= event.time && event.time <= to;
         let is_short = self.events.iter().filter(inside).count() < MAX_MEMORY_POINTS;
@@ -265,10 +264,10 @@ impl<'m> Recording<'m> {
         let mut points = Points::default();
         let purposes = self.purposes();
         let split = |state: &Bytes, time: i64, allocated: u64| {
-            let recorded = purposes.and_then(|own| own.at(time, allocated));
+            let recorded = purposes.and_then(|purposes| purposes.at(time, allocated));
             fitted(recorded.unwrap_or(*state), allocated)
         };
-        // Nothing says how much was reserved before the first event; it seldom shrinks.
+        // The bytes reserved before the first event are unknown; they seldom shrink.
         let reserved = self.events.first().map_or(0, |first| first.reserved);
         let mut counts = (before(&self.events), reserved);
         let mut has_begun = false;
@@ -302,7 +301,7 @@ impl<'m> Recording<'m> {
         self.model.purposes_of(self.key)
     }
 
-    /// Bytes by column before the first event, and the lives that begin and end at each event; [`NONE`] without.
+    /// Bytes by column before the first event, and the lives that begin and end at each event; [`NONE`] if missing.
     fn changes(&self) -> (Bytes, Vec<[u32; 2]>) {
         let mut changes = vec![[NONE; 2]; self.events.len()];
         let mut state = Bytes::default();
@@ -328,7 +327,7 @@ fn before(events: &[&MemoryEvent]) -> u64 {
     })
 }
 
-/// Points of the series: the moment of the most allocated bytes of each bucket.
+/// Points of the series: the moment of the maximum of allocated bytes of each bucket.
 #[derive(Default)]
 struct Points {
     times: Vec<i64>,
@@ -339,7 +338,7 @@ struct Points {
 }
 
 impl Points {
-    /// Adds a state to its bucket; a state without one is a point of its own.
+    /// Adds a state to its bucket; a state without a bucket is a separate point.
     fn push(
         &mut self,
         bucket: Option<usize>,
@@ -382,20 +381,20 @@ impl Points {
     }
 }
 
-/// Replaces the last value if it is to be.
+/// Replaces the last value if it is wanted.
 fn set_last<T: Copy>(column: &mut [T], value: T, is_wanted: impl Fn(T) -> bool) {
     if let Some(last) = column.last_mut().filter(|last| is_wanted(**last)) {
         *last = value;
     }
 }
 
-/// Share of the reserved bytes that are not allocated at the peak, 0 to 1, as the rule about it has it.
+/// Share of the reserved bytes that are not allocated at the peak, 0 to 1, for the rule about fragmentation.
 pub fn fragmentation(total: &MemoryTotal) -> f64 {
     let reserved = total.peak_reserved_bytes;
     reserved.saturating_sub(total.peak_len_bytes) as f64 / reserved.max(1) as f64
 }
 
-/// Least bytes of each step; of more than [`MAX_STRETCHES`] steps the least of each stretch of steps.
+/// Minimum bytes of each step; with more than [`MAX_STRETCHES`] steps, the minimum of each stretch of steps.
 fn least_by_step(model: &Model, events: &[&MemoryEvent]) -> Vec<(i64, u64)> {
     let mut least = Vec::with_capacity(model.steps.list.len());
     let mut later = events.iter().peekable();
@@ -404,12 +403,12 @@ fn least_by_step(model: &Model, events: &[&MemoryEvent]) -> Vec<(i64, u64)> {
         while let Some(event) = later.next_if(|event| event.time < step.begin) {
             now = event.allocated;
         }
-        let mut own = now;
+        let mut lowest = now;
         while let Some(event) = later.next_if(|event| event.time < step.end) {
             now = event.allocated;
-            own = own.min(now);
+            lowest = lowest.min(now);
         }
-        least.push((step.number, own));
+        least.push((step.number, lowest));
     }
     let stretch = least.len().div_ceil(MAX_STRETCHES).max(1);
     let joined = least.chunks(stretch).filter_map(|steps| {
@@ -419,17 +418,17 @@ fn least_by_step(model: &Model, events: &[&MemoryEvent]) -> Vec<(i64, u64)> {
     joined.collect()
 }
 
-/// Least bytes of each step on a device, as in [`MemoryAnswer::least_by_step`].
+/// Minimum bytes of each step on a device, as in [`MemoryAnswer::least_by_step`].
 pub fn least(model: &Model, device: &str) -> Vec<(i64, u64)> {
-    let own = devices(model)
+    let found = devices(model)
         .into_iter()
         .find(|(key, _)| device_name(*key) == device);
-    own.map_or_else(Vec::new, |(_, events)| {
+    found.map_or_else(Vec::new, |(_, events)| {
         least_by_step(model, &in_time(&events))
     })
 }
 
-/// Growth of the least bytes of steps; `None` with fewer than three.
+/// Growth of the minimum bytes of steps; `None` with fewer than three steps.
 pub fn growth(least: &[(i64, u64)], total: &MemoryTotal) -> Option<MemoryGrowth> {
     let points = least
         .iter()

@@ -17,7 +17,7 @@ const FRAMEWORK: [&str; 7] = [
     "<eval_with_key>",
     "torch_compile_debug/",
 ];
-/// Calls that say what their allocations are for, the outermost calls of a purpose first.
+/// Calls that tell the purpose of their allocations, in order of precedence.
 const PURPOSES: [(&str, MemoryCategory); 8] = [
     // Module.to, Module.cuda and the construction of layers on a device.
     (": _apply", MemoryCategory::Parameters),
@@ -35,7 +35,7 @@ const PURPOSES: [(&str, MemoryCategory); 8] = [
 pub(super) struct Caller {
     /// `model.py(33): forward`.
     pub(super) line: String,
-    /// All lines of the program from the innermost on, with `‹` between them.
+    /// All lines of the program from the innermost to the outermost, with `‹` between them.
     pub(super) path: String,
     /// The same for callers in the same files.
     pub(super) number: usize,
@@ -57,20 +57,20 @@ impl<'m> Callers<'m> {
         }
     }
 
-    /// Caller of a stack; without texts for an unknown one.
+    /// Caller of a stack; its texts are empty for an unknown stack.
     pub(super) fn get(&mut self, stack: u32) -> &Caller {
         let (model, numbers) = (self.model, &mut self.numbers);
         self.found.entry(stack).or_insert_with(|| {
             let lines = lines(model, stack);
-            let mut own = caller(&lines);
+            let mut caller = caller(&lines);
             let next = numbers.len();
-            own.number = *numbers.entry(lines).or_insert(next);
-            own
+            caller.number = *numbers.entry(lines).or_insert(next);
+            caller
         })
     }
 }
 
-/// Lines of the user's program from the innermost on; without any, the innermost frame of Python, else of C++.
+/// Lines of the user's program, the innermost first; if it has no lines, the innermost frame of Python, else of C++.
 fn lines(model: &Model, stack: u32) -> Vec<&str> {
     let of_user: Vec<&str> = frames(model, stack)
         .filter(|frame| is_of_user(frame))
@@ -97,8 +97,8 @@ fn caller(lines: &[&str]) -> Caller {
 /// Purpose of an allocation by the calls that made it.
 pub(super) fn purpose(model: &Model, stack: u32) -> Option<MemoryCategory> {
     let mut purposes = PURPOSES.iter();
-    let own = purposes.find(|(call, _)| frames(model, stack).any(|frame| frame.contains(call)));
-    own.map(|(_, category)| *category)
+    let found = purposes.find(|(call, _)| frames(model, stack).any(|frame| frame.contains(call)));
+    found.map(|(_, category)| *category)
 }
 
 /// Frames of a stack from the innermost to the outermost.

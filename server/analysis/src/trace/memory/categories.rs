@@ -20,12 +20,12 @@ pub(super) type Bytes = [i128; CATEGORIES.len()];
 
 /// Position of a category.
 pub(super) fn column(category: MemoryCategory) -> usize {
-    let place = CATEGORIES.iter().position(|own| *own == category);
+    let place = CATEGORIES.iter().position(|known| *known == category);
     place.unwrap_or(CATEGORIES.len() - 1)
 }
 
-/// Bytes of the columns so that their sum is what the file counts: what no category explains is other, and of too much
-/// the last columns give way.
+/// Fits columns to the bytes that the file counts: bytes that no category explains are other, and a surplus is taken
+/// from the last columns.
 pub(super) fn fitted(mut columns: Bytes, allocated: u64) -> Bytes {
     let mut excess = columns.iter().sum::<i128>() - i128::from(allocated);
     for bytes in columns.iter_mut().rev() {

@@ -51,7 +51,7 @@ impl Purposes {
         }
     }
 
-    /// Bytes by column of an answer at a moment, of several points that with the nearest sum.
+    /// Bytes by column of an answer at a moment; of several points, those of the point with the nearest sum.
     pub(super) fn at(&self, time: i64, allocated: u64) -> Option<Bytes> {
         let points = self.around(time).iter().rev();
         let (_, bytes) = points.min_by_key(|point| total(&point.1).abs_diff(allocated))?;
@@ -62,7 +62,7 @@ impl Purposes {
         Some(columns)
     }
 
-    /// Differences between the sums of the points and what the events of a device count, at the same moments.
+    /// Differences between the sums of the points and the counts of the events of a device, at the same moments.
     fn differences(&self, events: &[&MemoryEvent]) -> Vec<i64> {
         let same = events.iter().filter_map(|event| {
             let point = self.around(event.time).last()?;
@@ -78,15 +78,15 @@ impl Purposes {
 }
 
 impl Model {
-    /// Bytes by purpose of a device, if a file beside the trace has them.
+    /// Bytes by purpose of a device, if a file next to the trace has them.
     pub(super) fn purposes_of(&self, device: DeviceKey) -> Option<&Purposes> {
         self.memory_purposes
             .as_ref()
-            .filter(|own| own.device == device)
+            .filter(|purposes| purposes.device == device)
     }
 
     /// Takes over a file of the same session: the purposes of the memory of its device, and the bytes that were
-    /// allocated before the recording, which the trace does not count. Files of other sessions may be beside a trace:
+    /// allocated before the recording, which the trace does not count. Files of other sessions may be next to a trace:
     /// they have few moments in common with it.
     pub fn add_memory_timeline(&mut self, timeline: &MemoryTimeline) {
         let Some(offset) = self.trace.head.unix_offset_nanos else {
@@ -96,17 +96,17 @@ impl Model {
             .times
             .iter()
             .map(|time| time.saturating_sub(offset));
-        let mut own = Purposes {
+        let mut purposes = Purposes {
             points: times.zip(timeline.bytes.iter().copied()).collect(),
             ..Purposes::default()
         };
-        own.points.sort_by_key(|point| point.0);
+        purposes.points.sort_by_key(|point| point.0);
         let matches = devices(self).into_iter().map(|(device, events)| {
-            let differences = own.differences(&in_time(&events));
+            let differences = purposes.differences(&in_time(&events));
             (differences.len() * 2 >= events.len(), device, differences)
         });
         let matches = matches.filter(|(is_same, ..)| *is_same);
-        let Some((_, device, mut differences)) = matches.max_by_key(|own| own.2.len()) else {
+        let Some((_, device, mut differences)) = matches.max_by_key(|entry| entry.2.len()) else {
             return;
         };
         let before = u64::try_from(median(&mut differences)).unwrap_or(0);
@@ -115,13 +115,13 @@ impl Model {
                 event.allocated = event.allocated.saturating_add(before);
             }
         }
-        own.device = device;
-        self.memory_purposes = Some(own);
+        purposes.device = device;
+        self.memory_purposes = Some(purposes);
     }
 }
 
-/// The answer of a file beside a trace without events of memory, or without a trace; an empty one for a file of another
-/// session. Of more points than fit, the one with most bytes of each stretch is taken.
+/// The answer of a file next to a trace without events of memory, or without a trace; an empty one for a file of
+/// another session. With too many points, the point with the maximum bytes of each stretch is taken.
 pub fn without_events(model: &Model, timeline: &MemoryTimeline) -> MemoryAnswer {
     let is_alone = model.trace.slices.is_empty() && model.trace.counts.events == 0;
     let edges = timeline.times.iter().min().zip(timeline.times.iter().max());
@@ -211,27 +211,40 @@ mod tests {
 
     #[test]
     fn what_was_held_before_the_recording_is_in_every_number() {
-        let mut own = model();
+        let mut with_file = model();
         let points = [
             (1_000_000, [0, 7, 0, 0, 0, 0, 0, 0, 0]),
             (1_000_000, [0, 7, 0, 0, 0, 10, 0, 0, 0]),
             (1_005_000, [0, 7, 0, 0, 0, 10, 0, 10, 1]),
         ];
-        own.add_memory_timeline(&timeline(&points));
-        let answer = memory(&own, &MemoryAsk::default());
+        with_file.add_memory_timeline(&timeline(&points));
+        let answer = memory(&with_file, &MemoryAsk::default());
         assert!(answer.categories_from_file);
         assert_eq!(answer.device, "0:0");
         assert_eq!(answer.allocated, [7, 17, 27]);
-        let sums = (0..3).map(|at| answer.series.iter().map(|own| own.bytes[at]).sum::<u64>());
+        let sums = (0..3).map(|at| {
+            answer
+                .series
+                .iter()
+                .map(|series| series.bytes[at])
+                .sum::<u64>()
+        });
         assert_eq!(sums.collect::<Vec<_>>(), answer.allocated);
         assert_eq!(answer.at_len_bytes, 27);
-        assert_eq!(answer.holders.iter().map(|own| own.bytes).sum::<u64>(), 27);
+        assert_eq!(
+            answer
+                .holders
+                .iter()
+                .map(|holder| holder.bytes)
+                .sum::<u64>(),
+            27
+        );
         let [host, other] = &*answer.devices else {
             panic!("two devices");
         };
         assert_eq!((host.peak_len_bytes, host.since_recording), (27, false));
         assert_eq!(other.peak_len_bytes, 10);
-        let categories: Vec<_> = answer.series.iter().map(|own| own.category).collect();
+        let categories: Vec<_> = answer.series.iter().map(|series| series.category).collect();
         let expected = [
             MemoryCategory::Parameters,
             MemoryCategory::Activations,
@@ -239,9 +252,9 @@ mod tests {
         ];
         assert_eq!(categories, expected);
         // A model that was stored has these bytes already.
-        let mut again = Model::new(own.trace.clone());
+        let mut again = Model::new(with_file.trace.clone());
         again.add_memory_timeline(&timeline(&points));
-        assert_eq!(again, own);
+        assert_eq!(again, with_file);
     }
 
     #[test]
@@ -256,10 +269,10 @@ mod tests {
 
     #[test]
     fn a_file_of_another_session_is_not_used() {
-        let mut own = model();
+        let mut with_file = model();
         let other = timeline(&[(9_000_000, [7; 9]), (9_010_000, [7; 9])]);
-        own.add_memory_timeline(&other);
-        assert_eq!(own, model());
-        assert_eq!(without_events(&own, &other), MemoryAnswer::default());
+        with_file.add_memory_timeline(&other);
+        assert_eq!(with_file, model());
+        assert_eq!(without_events(&with_file, &other), MemoryAnswer::default());
     }
 }

@@ -19,10 +19,10 @@ const BINS: u32 = 24;
 const MAX_ROWS: usize = 200;
 /// Maximum number of sequences of kernels.
 const MAX_SEQUENCES: usize = 10;
-/// Kernels of one call that a sequence names.
+/// Maximum number of kernels of one call in a sequence.
 const MAX_KERNELS: usize = 64;
 
-/// Answer of `GET /api/profile/operator`, without the node of the graph; `None` for a row that is not there.
+/// Answer of `GET /api/profile/operator`, without the node of the graph; `None` if the row is missing.
 pub fn operator(
     model: &Model,
     by: OperatorGroup,
@@ -129,7 +129,7 @@ fn distribution(durations: &[i64]) -> (Vec<i64>, Vec<u64>) {
     (edges, counts)
 }
 
-/// Mean time of a call by step; of many steps by ranges of them, under their first number.
+/// Mean time of a call by step; with many steps, by ranges of steps under their first number.
 fn by_step(model: &Model, slices: &[u32], range: StepRange) -> Vec<(i64, i64)> {
     let steps = model.steps_in(range);
     let mut sums = vec![(0_i64, 0_i64); steps.len()];
@@ -186,7 +186,10 @@ impl Operators<'_> {
 
         let mut shapes = Groups::new(model, OperatorGroup::Shape);
         let sums = self.call_sums(&mut shapes, calls.iter().copied(), scale);
-        let all = sums.iter().map(|sum| sum.own).fold(0, i64::saturating_add);
+        let all = sums
+            .iter()
+            .map(|sum| sum.self_nanos)
+            .fold(0, i64::saturating_add);
         answer.shapes = rows(&shapes, sums, all, scale.count);
         answer.shapes.truncate(MAX_ROWS);
 
@@ -206,7 +209,10 @@ impl Operators<'_> {
     ) -> Vec<OperatorRow> {
         let mut groups = Groups::new(self.model, by);
         let sums = self.kernel_sums(&mut groups, slices, scale);
-        let all = sums.iter().map(|sum| sum.own).fold(0, i64::saturating_add);
+        let all = sums
+            .iter()
+            .map(|sum| sum.self_nanos)
+            .fold(0, i64::saturating_add);
         let mut kernels = rows(&groups, sums, all, scale.count);
         kernels.truncate(MAX_ROWS);
         kernels
@@ -283,9 +289,12 @@ mod tests {
             assert_eq!(counts.iter().sum::<u64>(), durations.len() as u64);
             assert!(
                 edges.windows(2).all(|pair| pair[0] < pair[1])
-                    || durations.iter().all(|own| *own == durations[0])
+                    || durations.iter().all(|duration| *duration == durations[0])
             );
-            let first = durations.iter().filter(|own| **own < edges[1]).count() as u64;
+            let first = durations
+                .iter()
+                .filter(|duration| **duration < edges[1])
+                .count() as u64;
             assert!(counts[0] == first || counts.len() == 1);
         }
         assert_eq!(distribution(&[]), (Vec::new(), Vec::new()));

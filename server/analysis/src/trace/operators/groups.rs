@@ -18,7 +18,7 @@ pub(super) struct Groups<'a> {
     model: &'a Model,
     by: OperatorGroup,
     scopes: Option<Scopes>,
-    /// Groups by the numbers that decide them, so that texts are compared once for each.
+    /// Groups by the numbers that decide them: texts are compared once for each.
     known: Map<(u32, u32)>,
     numbers: Map<Label>,
     /// Label of each group.
@@ -33,7 +33,7 @@ pub(super) struct Label {
     pub shapes: String,
 }
 
-/// Shapes as Kineto writes them, whatever white space a file has.
+/// Shapes in the format of Kineto, without the white space of the file.
 fn on_one_line(dims: &str) -> String {
     let dims: String = dims.split_whitespace().collect();
     dims.replace(',', ", ")
@@ -51,7 +51,7 @@ impl<'a> Groups<'a> {
         }
     }
 
-    /// `true` if a group joins operators of several names: what is within one of its own calls is part of it.
+    /// `true` if a group joins operators of several names: calls within its calls are part of them.
     pub(super) fn joins_names(&self) -> bool {
         matches!(self.by, OperatorGroup::Type | OperatorGroup::Scope)
     }
@@ -124,7 +124,7 @@ impl<'a> Groups<'a> {
     }
 
     fn device_type(&self, slice: u32) -> &str {
-        // Operators that a device runs by itself name the unit of it.
+        // Categories of operators on a device name its unit.
         let categories = &self.model.trace.categories;
         let category = self.model.trace.slices.categories[slice as usize];
         let category = categories.get(usize::from(category));
@@ -133,8 +133,8 @@ impl<'a> Groups<'a> {
             Role::Memset => "memset",
             Role::Communication => "communication",
             _ => category
-                .filter(|own| own.class == SliceClass::Operator)
-                .map_or("kernel", |own| &own.name),
+                .filter(|category| category.class == SliceClass::Operator)
+                .map_or("kernel", |category| &category.name),
         }
     }
 }

@@ -12,8 +12,8 @@ use crate::trace::roofline::ShortestTimes;
 pub(super) struct Sums {
     /// Durations of the calls that count.
     pub durations: Vec<i64>,
-    pub own: i64,
-    pub own_in_steps: i64,
+    pub self_nanos: i64,
+    pub self_in_steps: i64,
     pub total: i64,
     pub device_own: i64,
     pub device_total: i64,
@@ -31,7 +31,7 @@ pub(super) struct Sums {
     tensor_cores: bool,
 }
 
-/// Sums of a group, new if it has none.
+/// Sums of a group, created if missing.
 pub(super) fn slot(sums: &mut Vec<Sums>, group: usize) -> &mut Sums {
     if sums.len() <= group {
         sums.resize_with(group + 1, Sums::default);
@@ -40,7 +40,7 @@ pub(super) fn slot(sums: &mut Vec<Sums>, group: usize) -> &mut Sums {
 }
 
 impl Sums {
-    /// `true` without any call, also one that does not count.
+    /// `true` without any call, also without those that do not count.
     pub(super) fn is_empty(&self) -> bool {
         self.calls == 0
     }
@@ -48,7 +48,7 @@ impl Sums {
     /// Adds the self time of a call to its phase.
     pub(super) fn add_phase(&mut self, phase: PhaseKind, nanos: i64) {
         self.calls += 1;
-        match self.phases.iter_mut().find(|(own, _)| *own == phase) {
+        match self.phases.iter_mut().find(|(known, _)| *known == phase) {
             Some((_, all)) => *all = all.saturating_add(nanos),
             None => self.phases.push((phase, nanos)),
         }
@@ -85,13 +85,13 @@ impl Sums {
             r#type: label.r#type.clone(),
             shapes: label.shapes.clone(),
             calls,
-            self_nanos: self.own,
+            self_nanos: self.self_nanos,
             total_nanos: self.total,
             mean_nanos: rounded(sum, count),
             median_nanos: median(&mut self.durations),
             p99_nanos: percentile(&mut self.durations, 0.99),
-            self_step_nanos: rounded(self.own_in_steps, steps),
-            share: self.own as f64 / all.max(1) as f64,
+            self_step_nanos: rounded(self.self_in_steps, steps),
+            share: self.self_nanos as f64 / all.max(1) as f64,
             device_self_nanos: self.device_own,
             device_total_nanos: self.device_total,
             flops: self.flops,

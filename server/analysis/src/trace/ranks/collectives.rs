@@ -23,12 +23,12 @@ pub(super) struct Collective {
 }
 
 impl Collective {
-    /// Description of its process group, or its name; `None` if the file names none.
+    /// Description of its process group, or its name; `None` if the file does not name it.
     pub(super) fn group_of(&self, model: &Model) -> Option<String> {
         let name = model.trace.texts.get(work(model, self.slice)?.group?);
         let groups = &model.trace.head.process_groups;
-        let own = groups.iter().find(|group| group.name == name);
-        let description = own.map(|group| &*group.description);
+        let group = groups.iter().find(|group| group.name == name);
+        let description = group.map(|group| &*group.description);
         let label = description.filter(|text| !text.is_empty()).unwrap_or(name);
         Some(label.to_owned())
     }
@@ -64,7 +64,7 @@ struct Message {
     ranks: u64,
 }
 
-/// The same for the same collective on all ranks.
+/// Identity of a collective, the same on all ranks.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 enum Key {
     /// Process group, and number in it.
@@ -89,13 +89,14 @@ pub(super) struct Meeting {
 impl Meeting {
     /// Clock of a rank minus that of the first one.
     pub(super) fn offset_of(&self, rank: usize) -> i64 {
-        let mut own = self.members.iter().zip(&self.offsets);
-        own.find(|((member, _), _)| *member == rank)
+        let mut members = self.members.iter().zip(&self.offsets);
+        members
+            .find(|((member, _), _)| *member == rank)
             .map_or(0, |(_, offset)| *offset)
     }
 }
 
-/// Collectives of a trace in the order of lanes and time: those of devices; without any those of the host.
+/// Collectives of a trace in the order of lanes and time: those of devices, or those of the host without any.
 pub(super) fn of_model(model: &Model) -> Vec<Collective> {
     let communicates = |slice: &u32| role(model, *slice) == Role::Communication;
     let on_device = model
@@ -131,7 +132,7 @@ pub(super) fn of_model(model: &Model) -> Vec<Collective> {
 /// Starts of the names of annotations around collectives, by the backends of `PyTorch`.
 const BACKENDS: [&str; 3] = ["nccl:", "gloo:", "mpi:"];
 
-/// The operation that an annotation is around.
+/// The operation in the name of an annotation.
 fn operation(name: &str) -> Option<&str> {
     let mut found = BACKENDS.iter().filter_map(|start| name.strip_prefix(start));
     found.next()
@@ -145,8 +146,8 @@ fn call(model: &Model, slice: u32) -> Option<u32> {
     })
 }
 
-/// The message of a collective: as its kernel has it, else as the operator around the launch has it, else by the inputs
-/// of the annotation `call` around it. A call of several collectives does not tell the size of each (`is_shared`).
+/// The message of a collective: from its kernel, else from the operator around the launch, else from the inputs of the
+/// annotation `call` around it. A call of several collectives does not tell the size of each (`is_shared`).
 fn message(model: &Model, slice: u32, call: Option<(u32, bool)>) -> Message {
     let name = call.and_then(|(call, _)| operation(model.name(call)));
     // Annotations of single messages have the ranks behind the word: `send 0->1`.
@@ -166,7 +167,7 @@ fn message(model: &Model, slice: u32, call: Option<(u32, bool)>) -> Message {
     };
     let inner = launch(model, slice).unwrap_or(slice);
     let mut around = ancestors(model, inner).filter_map(shapes);
-    if let Some(told) = around.find(|own| own.message_bytes > 0) {
+    if let Some(told) = around.find(|shapes| shapes.message_bytes > 0) {
         message.bytes = told.message_bytes;
         message.ranks = u64::from(told.group_size);
     } else if !name.is_some_and(gathers) {
@@ -216,31 +217,42 @@ fn work(model: &Model, slice: u32) -> Option<&trainscope_format::trace::DeviceWo
     model.trace.device_work.get(*detail as usize)
 }
 
-/// Clock of each rank minus that of the first: the median difference of the ends of the same collectives; without any
-/// the difference of what their clocks say of 1970, or 0.
-pub(super) fn offsets(own: &[Vec<Collective>]) -> Vec<i64> {
-    let Some((first, _)) = own.split_first() else {
+/// Time of each rank minus that of the first at the same moment: the median difference of the ends of common collectives.
+/// Without them, the clocks are taken as equal: the difference follows from `origins`, the time since 1970 at 0 of each
+/// rank; 0 if unknown.
+pub(super) fn offsets(by_rank: &[Vec<Collective>], origins: &[Option<i64>]) -> Vec<i64> {
+    let Some((first, _)) = by_rank.split_first() else {
         return Vec::new();
+    };
+    let of_origins = |rank: usize| {
+        let origin = |rank: usize| origins.get(rank).copied().flatten();
+        let both = origin(0).zip(origin(rank));
+        both.map_or(0, |(first, origin)| first.saturating_sub(origin))
     };
     let ends: HashMap<&Key, i64, foldhash::fast::RandomState> =
         first.iter().map(|one| (&one.key, one.end)).collect();
-    let offset = |own: &Vec<Collective>| {
-        let same = own.iter().filter_map(|one| {
+    let offset = |(rank, collectives): (usize, &Vec<Collective>)| {
+        let same = collectives.iter().filter_map(|one| {
             let end = ends.get(&one.key)?;
             Some(one.end.saturating_sub(*end))
         });
-        figures::median(&mut same.collect::<Vec<i64>>())
+        let mut differences: Vec<i64> = same.collect();
+        if differences.is_empty() {
+            of_origins(rank)
+        } else {
+            figures::median(&mut differences)
+        }
     };
-    own.iter().map(offset).collect()
+    by_rank.iter().enumerate().map(offset).collect()
 }
 
 /// Collectives of at least two ranks.
-pub(super) fn meetings(own: &[Vec<Collective>], offsets: &[i64]) -> Vec<Meeting> {
+pub(super) fn meetings(by_rank: &[Vec<Collective>], offsets: &[i64]) -> Vec<Meeting> {
     let mut members: BTreeMap<&Key, Vec<(usize, usize)>> = BTreeMap::new();
-    for (rank, own) in own.iter().enumerate() {
-        for (place, one) in own.iter().enumerate() {
+    for (rank, collectives) in by_rank.iter().enumerate() {
+        for (place, one) in collectives.iter().enumerate() {
             let all = members.entry(&one.key).or_default();
-            // A number that comes twice on a rank is another collective, of which no other rank is known.
+            // A repeated number on a rank is another collective, whose other ranks are unknown.
             if all.last().is_none_or(|last| last.0 != rank) {
                 all.push((rank, place));
             }
@@ -251,7 +263,7 @@ pub(super) fn meetings(own: &[Vec<Collective>], offsets: &[i64]) -> Vec<Meeting>
         let offset = |rank: usize| offsets.get(rank).copied().unwrap_or_default();
         let times = || {
             members.iter().filter_map(|(rank, place)| {
-                let one = own.get(*rank)?.get(*place)?;
+                let one = by_rank.get(*rank)?.get(*place)?;
                 let moved = |time: i64| time.saturating_sub(offset(*rank));
                 Some((moved(one.begin), moved(one.end)))
             })
@@ -268,7 +280,7 @@ pub(super) fn meetings(own: &[Vec<Collective>], offsets: &[i64]) -> Vec<Meeting>
     met.map(meeting).collect()
 }
 
-/// The same for the collectives of one row: kernel, operation, bytes.
+/// Key of a row: kernel, operation, bytes.
 type RowKey<'m> = (&'m str, &'m str, u64);
 
 /// Sums of the collectives of a row.
@@ -286,15 +298,15 @@ struct Sums {
 /// Rows by name and size, those that take longest first; `true` if rows were left out.
 pub(super) fn rows(
     of: &[RankModel<'_>],
-    own: &[Vec<Collective>],
+    by_rank: &[Vec<Collective>],
     meetings: &[Meeting],
     limit: usize,
 ) -> (Vec<CollectiveRow>, bool) {
     let mut sums: BTreeMap<RowKey<'_>, Sums> = BTreeMap::new();
-    let sizes = sizes(own, meetings);
-    for ((rank, own), sizes) in of.iter().zip(own).zip(&sizes) {
+    let sizes = sizes(by_rank, meetings);
+    for ((rank, collectives), sizes) in of.iter().zip(by_rank).zip(&sizes) {
         let compute = compute(rank.model);
-        for (one, bytes) in own.iter().zip(sizes) {
+        for (one, bytes) in collectives.iter().zip(sizes) {
             let sum = sums.entry(row_key(rank.model, one, *bytes)).or_default();
             let hidden = ranges::total(&ranges::cut(&compute, one.begin, one.end));
             sum.count += 1;
@@ -306,11 +318,13 @@ pub(super) fn rows(
         let Some((index, place)) = meeting.members.first() else {
             continue;
         };
-        let one = own.get(*index).and_then(|own| own.get(*place));
+        let one = by_rank
+            .get(*index)
+            .and_then(|collectives| collectives.get(*place));
         let (Some(one), Some(rank)) = (one, of.get(*index)) else {
             continue;
         };
-        let bytes = sizes.get(*index).and_then(|own| own.get(*place));
+        let bytes = sizes.get(*index).and_then(|of_rank| of_rank.get(*place));
         let key = row_key(rank.model, one, bytes.copied().unwrap_or_default());
         let sum = sums.entry(key).or_default();
         sum.meetings += 1;
@@ -338,13 +352,17 @@ fn row_key<'m>(model: &'m Model, one: &'m Collective, bytes: u64) -> RowKey<'m> 
 }
 
 /// Bytes of the message of each collective of each rank. Ranks may send different sizes in one collective (all to
-/// all): it has the mean of those that are known.
-fn sizes(own: &[Vec<Collective>], meetings: &[Meeting]) -> Vec<Vec<u64>> {
-    let bytes = |own: &Vec<Collective>| own.iter().map(|one| one.message.bytes).collect();
-    let mut sizes: Vec<Vec<u64>> = own.iter().map(bytes).collect();
+/// all): it has the mean of the known sizes.
+fn sizes(by_rank: &[Vec<Collective>], meetings: &[Meeting]) -> Vec<Vec<u64>> {
+    let bytes =
+        |collectives: &Vec<Collective>| collectives.iter().map(|one| one.message.bytes).collect();
+    let mut sizes: Vec<Vec<u64>> = by_rank.iter().map(bytes).collect();
     for meeting in meetings {
         let member = |sizes: &[Vec<u64>], (rank, place): (usize, usize)| {
-            sizes.get(rank).and_then(|own| own.get(place)).copied()
+            sizes
+                .get(rank)
+                .and_then(|of_rank| of_rank.get(place))
+                .copied()
         };
         let known = meeting.members.iter();
         let known = known.filter_map(|at| member(&sizes, *at).filter(|bytes| *bytes > 0));
@@ -352,7 +370,10 @@ fn sizes(own: &[Vec<Collective>], meetings: &[Meeting]) -> Vec<Vec<u64>> {
         let sum = known.iter().copied().fold(0, u64::saturating_add);
         let mean = sum / (known.len() as u64).max(1);
         for (rank, place) in &meeting.members {
-            if let Some(bytes) = sizes.get_mut(*rank).and_then(|own| own.get_mut(*place)) {
+            if let Some(bytes) = sizes
+                .get_mut(*rank)
+                .and_then(|of_rank| of_rank.get_mut(*place))
+            {
                 *bytes = mean;
             }
         }
@@ -386,7 +407,7 @@ fn row((name, operation, bytes): RowKey<'_>, sum: &Sums, ranks: u64) -> Collecti
     }
 }
 
-/// Algorithms and protocols of NCCL and RCCL, as the names of their kernels have them.
+/// Algorithms and protocols of NCCL and RCCL, as in the names of their kernels.
 const ALGORITHMS: [&str; 7] = [
     "COLLNET_DIRECT",
     "COLLNET_CHAIN",

@@ -30,12 +30,12 @@ struct Sums {
     is_point_to_point: bool,
 }
 
-/// Rows by group, those that cost most first; none where files name no groups.
-pub(super) fn rows(of: &[RankModel<'_>], own: &[Vec<Collective>]) -> Vec<GroupRow> {
+/// Rows by group, the largest exposed time first; empty if files do not name groups.
+pub(super) fn rows(of: &[RankModel<'_>], by_rank: &[Vec<Collective>]) -> Vec<GroupRow> {
     let mut groups: BTreeMap<String, Sums> = BTreeMap::new();
-    for (rank, own) in of.iter().zip(own) {
+    for (rank, collectives) in of.iter().zip(by_rank) {
         let mut parts: BTreeMap<String, Part> = BTreeMap::new();
-        for one in own {
+        for one in collectives {
             let Some(group) = one.group_of(rank.model) else {
                 continue;
             };

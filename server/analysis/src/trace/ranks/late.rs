@@ -1,4 +1,4 @@
-//! Ranks that others wait for: who arrives last at collectives, what this costs the others, and what made it late.
+//! Ranks that others wait for: the last arrivals at collectives, their cost to the others, and their causes.
 
 use trainscope_api::profile::{LateBy, Parts, RanksAnswer, Straggler};
 
@@ -11,9 +11,9 @@ use super::{Table, medians, rounded, sum};
 pub const SLOW: f64 = 1.01;
 /// A rank is slow for at least this number of steps in a row; single slow steps have other reasons.
 pub const SLOW_STEPS: usize = 10;
-/// One step in this number may be fast within a row, and one more: now and then another rank is later by chance (chosen).
+/// Within a row, one step in this number may be fast, and one more: another rank may be later by chance (chosen).
 const FAST_STEPS: usize = 10;
-/// Of fewer steps, all must be slow.
+/// With fewer steps, all must be slow.
 const FEW_STEPS: usize = 12;
 /// In recordings of fewer steps, one rank is last by chance.
 const CHANCE_STEPS: usize = 3;
@@ -21,7 +21,7 @@ const CHANCE_STEPS: usize = 3;
 const FEW_FACTOR: f64 = 3.0;
 const CHANCE_FACTOR: f64 = 6.0;
 
-/// Collectives by step: when each rank came, and whom the others waited for.
+/// Lateness of ranks at collectives, by step.
 pub(super) struct Lateness {
     /// Time that all others together wait for a rank, by rank and step.
     pub(super) nanos: Vec<Vec<i64>>,
@@ -30,9 +30,9 @@ pub(super) struct Lateness {
 }
 
 impl Lateness {
-    /// Lateness in the common steps of a table; without any collective that of compute.
+    /// Lateness in the common steps of a table; that of compute if there are no collectives.
     pub(super) fn new(
-        own: &[Vec<Collective>],
+        by_rank: &[Vec<Collective>],
         meetings: &[Meeting],
         table: &Table,
         ranges: &[RoleRanges],
@@ -45,23 +45,26 @@ impl Lateness {
             nanos: spans.iter().map(|spans| vec![0; spans.len()]).collect(),
             by: vec![LateBy::default(); spans.len()],
         };
-        let before: Vec<Vec<i64>> = own.iter().map(|own| ends_before(own)).collect();
+        let before: Vec<Vec<i64>> = by_rank
+            .iter()
+            .map(|collectives| ends_before(collectives))
+            .collect();
         for meeting in meetings {
             let arrival = |(rank, place): &(usize, usize)| {
-                let begin = own.get(*rank)?.get(*place)?.begin;
+                let begin = by_rank.get(*rank)?.get(*place)?.begin;
                 Some(begin.saturating_sub(meeting.offset_of(*rank)))
             };
-            let last = meeting.members.iter().max_by_key(|own| arrival(own));
+            let last = meeting.members.iter().max_by_key(|member| arrival(member));
             let Some((last, place)) = last.copied() else {
                 continue;
             };
             let waits = meeting.members.iter().filter_map(|one| {
-                let collective = own.get(one.0)?.get(one.1)?;
+                let collective = by_rank.get(one.0)?.get(one.1)?;
                 let length = collective.end.saturating_sub(collective.begin);
                 Some(meeting.arrived.saturating_sub(arrival(one)?).min(length))
             });
             let waited = waits.fold(0, i64::saturating_add);
-            let Some(step) = table.step_at(last, own[last][place].begin) else {
+            let Some(step) = table.step_at(last, by_rank[last][place].begin) else {
                 continue;
             };
             let cell = &mut late.nanos[last][step];
@@ -71,7 +74,7 @@ impl Lateness {
                 let since = (*before.get(*rank)?.get(*place)?).max(from);
                 let window = Step {
                     begin: since,
-                    end: own[*rank][*place].begin.max(since),
+                    end: by_rank[*rank][*place].begin.max(since),
                     ..Step::default()
                 };
                 let began = since.saturating_sub(meeting.offset_of(*rank));
@@ -86,14 +89,14 @@ impl Lateness {
     fn of_compute(compute: &[Vec<i64>]) -> Self {
         let medians = medians(compute);
         let others = compute.len().saturating_sub(1) as f64;
-        let beyond = |own: &Vec<i64>| -> Vec<i64> {
-            let cells = own.iter().zip(&medians);
-            let late = cells.map(|(own, median)| (*own as f64 - median).max(0.0) * others);
+        let beyond = |times: &Vec<i64>| -> Vec<i64> {
+            let cells = times.iter().zip(&medians);
+            let late = cells.map(|(time, median)| (*time as f64 - median).max(0.0) * others);
             late.map(rounded).collect()
         };
         let nanos: Vec<Vec<i64>> = compute.iter().map(beyond).collect();
-        let by = nanos.iter().map(|own| LateBy {
-            compute_nanos: sum(own),
+        let by = nanos.iter().map(|row| LateBy {
+            compute_nanos: sum(row),
             ..LateBy::default()
         });
         Self {
@@ -103,52 +106,56 @@ impl Lateness {
     }
 }
 
-/// For each collective the latest end of those that began before it on the rank; the minimum for the first.
-fn ends_before(own: &[Collective]) -> Vec<i64> {
-    let mut order: Vec<usize> = (0..own.len()).collect();
-    order.sort_by_key(|place| own[*place].begin);
-    let mut ends = vec![i64::MIN; own.len()];
+/// For each collective the latest end of those that began before it on the rank; `i64::MIN` for the first.
+fn ends_before(collectives: &[Collective]) -> Vec<i64> {
+    let mut order: Vec<usize> = (0..collectives.len()).collect();
+    order.sort_by_key(|place| collectives[*place].begin);
+    let mut ends = vec![i64::MIN; collectives.len()];
     let mut latest = i64::MIN;
     for place in order {
-        ends[place] = latest.min(own[place].begin);
-        latest = latest.max(own[place].end);
+        ends[place] = latest.min(collectives[place].begin);
+        latest = latest.max(collectives[place].end);
     }
     ends
 }
 
-/// Adds what the last rank did for longer than the median of the others since the collective before, and how much later
-/// it left that one or began the step. Windows have the rank, their start on the common clock, and their parts.
+/// Adds the time by which the last rank exceeds the median of the others since the previous collective, by part, and
+/// its delay in leaving that collective or beginning the step. Windows have the rank, their start on the common clock,
+/// and their parts.
 fn add(by: &mut LateBy, last: usize, windows: &[(usize, i64, Parts)]) {
-    let Some((_, since, parts)) = windows.iter().find(|own| own.0 == last) else {
+    let Some((_, since, parts)) = windows.iter().find(|window| window.0 == last) else {
         return;
     };
     let median = |value: &dyn Fn(&(usize, i64, Parts)) -> i64| {
-        let others = windows.iter().filter(|own| own.0 != last);
+        let others = windows.iter().filter(|window| window.0 != last);
         rounded(robust::median(&others.map(value).collect::<Vec<_>>()))
     };
     let more = |part: fn(&Parts) -> i64| {
-        let usual = median(&|own| part(&own.2));
+        let usual = median(&|window| part(&window.2));
         part(parts).saturating_sub(usual).max(0)
     };
     // Without a device, operators are the compute.
-    let has_device = windows.iter().any(|own| own.2.kernel > 0);
+    let has_device = windows.iter().any(|window| window.2.kernel > 0);
     let (compute, host) = if has_device {
         (
-            more(|own| own.kernel),
-            more(|own| own.runtime + own.operators + own.other),
+            more(|parts| parts.kernel),
+            more(|parts| parts.runtime + parts.operators + parts.other),
         )
     } else {
         (
-            more(|own| own.operators),
-            more(|own| own.runtime + own.other),
+            more(|parts| parts.operators),
+            more(|parts| parts.runtime + parts.other),
         )
     };
-    let begin = since.saturating_sub(median(&|own| own.1)).max(0);
+    let begin = since.saturating_sub(median(&|window| window.1)).max(0);
     for (sum, nanos) in [
         (&mut by.begin_nanos, begin),
         (&mut by.compute_nanos, compute),
-        (&mut by.copies_nanos, more(|own| own.memcpy + own.memset)),
-        (&mut by.data_nanos, more(|own| own.data)),
+        (
+            &mut by.copies_nanos,
+            more(|parts| parts.memcpy + parts.memset),
+        ),
+        (&mut by.data_nanos, more(|parts| parts.data)),
         (&mut by.host_nanos, host),
     ] {
         *sum = sum.saturating_add(nanos);
@@ -189,19 +196,19 @@ pub(super) fn streak(answer: &RanksAnswer, rank: usize, slowness: f64) -> Option
             fast = 0;
         }
         let first = open.map_or(step, |open| open.first);
-        let own = Streak {
+        let streak = Streak {
             first,
             steps: step + 1 - first,
         };
-        open = Some(own);
-        if best.is_none_or(|best| best.steps < own.steps) {
-            best = Some(own);
+        open = Some(streak);
+        if best.is_none_or(|best| best.steps < streak.steps) {
+            best = Some(streak);
         }
     }
     best
 }
 
-/// Ranks that others wait for, in a number of steps in a row, those that cost most first. A slowness of 1.1 is a step that
+/// Ranks that others wait for in a number of consecutive steps, the slowest first. A slowness of 1.1 is a step that
 /// takes 1.1 times its length without the waiting.
 pub fn stragglers(answer: &RanksAnswer, slowness: f64, steps: usize) -> Vec<Straggler> {
     let lengths = medians(&answer.length_nanos);
@@ -219,7 +226,7 @@ pub fn stragglers(answer: &RanksAnswer, slowness: f64, steps: usize) -> Vec<Stra
         let late = answer
             .late_nanos
             .get(index)
-            .and_then(|own| own.get(range.clone()));
+            .and_then(|row| row.get(range.clone()));
         let waited = sum(late.unwrap_or_default()) as f64 / others;
         let length: f64 = lengths.get(range.clone()).unwrap_or_default().iter().sum();
         slow.push(Straggler {

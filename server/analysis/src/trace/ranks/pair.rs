@@ -1,4 +1,4 @@
-//! One step of two ranks on one clock, the slowest one and one that is like most: compute against collectives.
+//! One step of the slowest rank and of a usual one on one clock: compute against collectives.
 
 use trainscope_api::profile::{MeetingRow, Phase, RankTrack, RanksAnswer, StepPair};
 
@@ -8,20 +8,20 @@ use super::{RankModel, Span, medians, step_spans};
 
 /// Maximum number of stretches of compute, and of collectives, of one rank; more are joined or left out.
 const MAX_STRETCHES: usize = 100;
-/// Gaps shorter than this part of a step are not seen: chosen, two pixels of the picture.
+/// Gaps shorter than this part of a step are invisible: chosen, two pixels of the picture.
 const VISIBLE: i64 = 200;
 
-/// The step in which a slow rank became slow, without one the step in which the others wait longest for one rank; `None`
+/// The step in which a slow rank became slow; without a slow rank, the step with the longest wait for one rank. `None`
 /// without two ranks that have a step in common.
 pub(super) fn pair(
     of: &[RankModel<'_>],
     answer: &RanksAnswer,
-    own: &[Vec<Collective>],
+    by_rank: &[Vec<Collective>],
     (offsets, meetings): (&[i64], &[Meeting]),
 ) -> Option<StepPair> {
     let cell = |table: &[Vec<i64>], rank: usize, step: usize| {
         let row = table.get(rank);
-        row.and_then(|own| own.get(step)).copied().unwrap_or(0)
+        row.and_then(|row| row.get(step)).copied().unwrap_or(0)
     };
     let late = |rank: usize, step: usize| cell(&answer.late_nanos, rank, step);
     let latest = |step: usize| (0..of.len()).max_by_key(|rank| late(*rank, step));
@@ -37,7 +37,7 @@ pub(super) fn pair(
         Some(slow) => of.iter().position(|rank| rank.rank == slow.rank)?,
         None => latest(step)?,
     };
-    // Without collectives no rank waits, and compute tells which is like most.
+    // Without collectives no rank waits, and compute decides which rank is usual.
     let has_waits = answer.wait_nanos.iter().flatten().any(|wait| *wait > 0);
     let usual_by = if has_waits {
         &answer.wait_nanos
@@ -60,26 +60,31 @@ pub(super) fn pair(
         Some(RankTrack {
             rank: of.get(rank)?.rank,
             compute: stretches(of.get(rank)?.model, step, offset),
-            collectives: arrivals(rank, own.get(rank)?, meetings, step, offset),
+            collectives: arrivals(rank, by_rank.get(rank)?, meetings, step, offset),
             end_nanos: step.1.saturating_sub(offset),
         })
     };
     let mut tracks = vec![track(usual)?, track(slowest)?];
     let begins = tracks.iter().flat_map(|track| {
-        let compute = track.compute.iter().map(|own| own.begin_nanos);
-        compute.chain(track.collectives.iter().map(|own| own.begin_nanos))
+        let compute = track.compute.iter().map(|phase| phase.begin_nanos);
+        compute.chain(
+            track
+                .collectives
+                .iter()
+                .map(|collective| collective.begin_nanos),
+        )
     });
     let zero = begins.min()?;
     for track in &mut tracks {
         track.end_nanos = track.end_nanos.saturating_sub(zero);
-        for own in &mut track.compute {
-            own.begin_nanos = own.begin_nanos.saturating_sub(zero);
-            own.end_nanos = own.end_nanos.saturating_sub(zero);
+        for phase in &mut track.compute {
+            phase.begin_nanos = phase.begin_nanos.saturating_sub(zero);
+            phase.end_nanos = phase.end_nanos.saturating_sub(zero);
         }
-        for own in &mut track.collectives {
-            own.begin_nanos = own.begin_nanos.saturating_sub(zero);
-            own.arrived_nanos = own.arrived_nanos.saturating_sub(zero);
-            own.end_nanos = own.end_nanos.saturating_sub(zero);
+        for collective in &mut track.collectives {
+            collective.begin_nanos = collective.begin_nanos.saturating_sub(zero);
+            collective.arrived_nanos = collective.arrived_nanos.saturating_sub(zero);
+            collective.end_nanos = collective.end_nanos.saturating_sub(zero);
         }
     }
     Some(StepPair {
@@ -102,8 +107,8 @@ fn stretches(model: &Model, (from, to): Span, offset: i64) -> Vec<Phase> {
     };
     let least_gap = to.saturating_sub(from) / VISIBLE;
     let slices = model.slices();
-    let own = slices.filter(|slice| model.roles.get(*slice as usize) == Some(&wanted));
-    let mut found: Vec<(i64, i64, u32)> = own
+    let chosen = slices.filter(|slice| model.roles.get(*slice as usize) == Some(&wanted));
+    let mut found: Vec<(i64, i64, u32)> = chosen
         .map(|slice| {
             let (begin, end) = model.span(slice);
             (begin.max(from), end.min(to), slice)
@@ -141,12 +146,12 @@ fn stretches(model: &Model, (from, to): Span, offset: i64) -> Vec<Phase> {
 /// many the longest.
 fn arrivals(
     rank: usize,
-    own: &[Collective],
+    collectives: &[Collective],
     meetings: &[Meeting],
     (from, to): Span,
     offset: i64,
 ) -> Vec<MeetingRow> {
-    let mut arrived: Vec<Option<i64>> = vec![None; own.len()];
+    let mut arrived: Vec<Option<i64>> = vec![None; collectives.len()];
     for meeting in meetings {
         for (member, place) in &meeting.members {
             if let (true, Some(slot)) = (*member == rank, arrived.get_mut(*place)) {
@@ -154,7 +159,7 @@ fn arrivals(
             }
         }
     }
-    let inside = own.iter().zip(arrived);
+    let inside = collectives.iter().zip(arrived);
     let inside = inside.filter(|(one, _)| (from..to).contains(&one.begin));
     let mut rows: Vec<MeetingRow> = inside
         .map(|(one, arrived)| {

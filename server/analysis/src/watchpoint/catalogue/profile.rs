@@ -33,7 +33,7 @@ const fn of(rule: Rule) -> Condition {
 /// The condition of a rule.
 pub(crate) fn condition(rule: Rule) -> Option<&'static Condition> {
     let mut all = CONDITIONS.iter().copied();
-    all.find(|own| own.profile_rule == Some(rule))
+    all.find(|condition| condition.profile_rule == Some(rule))
 }
 
 impl Default for Limits {
@@ -47,8 +47,10 @@ impl Default for Limits {
 pub(crate) fn default(rule: Rule, key: Key) -> f64 {
     let mut all = condition(rule)
         .into_iter()
-        .flat_map(|own| own.parameters.iter());
-    let value = all.find(|own| own.name == key).and_then(|own| own.default);
+        .flat_map(|condition| condition.parameters.iter());
+    let value = all
+        .find(|parameter| parameter.name == key)
+        .and_then(|parameter| parameter.default);
     debug_assert!(value.is_some(), "{} has no parameter {key}", rule.name());
     value.unwrap_or(f64::NAN)
 }

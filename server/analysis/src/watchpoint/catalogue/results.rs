@@ -101,7 +101,7 @@ pub(crate) static CONSTANT_ENTROPY: Condition = Condition {
     ..BASE
 };
 
-/// Points of a curve that has four quarters, or fifths, with levels of their own.
+/// Points of a curve with a separate level for each quarter or fifth.
 const MANY_POINTS: Parameter = limit(Key::Points, Range::Count)
     .says("minimum number of points", "所需点数")
     .at(50.0)

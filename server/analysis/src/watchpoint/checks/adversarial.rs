@@ -12,27 +12,29 @@ use crate::watchpoint::model::scalars::{Meaning, Series, median, words_of};
 /// Words of the losses of the two networks.
 const DISCRIMINATOR: [&str; 4] = ["d", "disc", "discriminator", "critic"];
 const GENERATOR: [&str; 3] = ["g", "gen", "generator"];
-/// Words of what the discriminator answers for real and for generated samples.
+/// Words of the discriminator's answers for real and for generated samples.
 const REAL: [&str; 1] = ["real"];
 const FAKE: [&str; 3] = ["fake", "generated", "synthetic"];
-/// Share of generated samples, in per cent or not, that a discriminator without effect recognises at most, and of real ones
-/// at least. Chosen.
+/// Maximum share of generated samples, and minimum share of real ones, that a discriminator without effect recognises;
+/// the same comparison suits percentages. Chosen.
 const NONE: f64 = 0.05;
 const MOST: f64 = 0.5;
 
-/// A discriminator whose loss is nothing in the last half of the curve while that of the generator is high, or that takes
-/// generated samples for real ones.
+/// A discriminator whose loss is nothing in the last half of the curve while that of the generator is high, or that
+/// takes generated samples for real ones.
 pub(crate) fn one_sided(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Judgement {
     let points = watchpoint.limits.count(Key::Points);
     let mut found = Vec::new();
     for &rank in &run.ranks {
         let named = |meaning, words: &'static [&'static str]| {
-            let mut all = run.scalars(meaning).filter(move |own| own.rank == rank);
-            all.find(|own| own.len() >= points && has_any(own, words))
+            let mut all = run
+                .scalars(meaning)
+                .filter(move |series| series.rank == rank);
+            all.find(|series| series.len() >= points && has_any(series, words))
         };
         let losses = named(Meaning::Loss, &DISCRIMINATOR).zip(named(Meaning::Loss, &GENERATOR));
-        if let Some((own, other)) = losses {
-            found.extend(has_won(own, other, watchpoint));
+        if let Some((discriminator, other)) = losses {
+            found.extend(has_won(discriminator, other, watchpoint));
         }
         let answers = named(Meaning::Accuracy, &FAKE).zip(named(Meaning::Accuracy, &REAL));
         if let Some((fake, real)) = answers {
@@ -42,16 +44,16 @@ pub(crate) fn one_sided(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Judge
     found.into()
 }
 
-fn has_won(own: &Series, other: &Series, watchpoint: &Watchpoint) -> Option<NewHit> {
+fn has_won(discriminator: &Series, other: &Series, watchpoint: &Watchpoint) -> Option<NewHit> {
     let (low, high) = (
         watchpoint.limits.value(Key::LossLt),
         watchpoint.limits.value(Key::LossGt),
     );
-    let ((step, last), usual) = last_half(own)?;
+    let ((step, last), usual) = last_half(discriminator)?;
     let (_, of_other) = last_half(other)?;
-    let is_won = !own.has_negative() && usual < low && of_other > high;
-    let hit = NewHit::of_scalar(own, step, LOSS_FLOW, (Key::LossLt, usual)).until(last);
-    let (tag, beside) = (&own.tag, &other.tag);
+    let is_won = !discriminator.has_negative() && usual < low && of_other > high;
+    let hit = NewHit::of_scalar(discriminator, step, LOSS_FLOW, (Key::LossLt, usual)).until(last);
+    let (tag, beside) = (&discriminator.tag, &other.tag);
     let (usual, of_other) = (number(usual), number(of_other));
     is_won.then(|| {
         hit.called(Severity::Warning).saying(
@@ -78,8 +80,8 @@ fn believes_all(fake: &Series, real: &Series) -> Option<NewHit> {
 fn has_any(series: &Series, words: &[&str]) -> bool {
     let lower = series.tag.to_ascii_lowercase();
     let digits = |c: char| c.is_ascii_digit();
-    let mut own = words_of(&lower).into_iter();
-    own.any(|word| words.contains(&word.trim_end_matches(digits)))
+    let mut in_tag = words_of(&lower).into_iter();
+    in_tag.any(|word| words.contains(&word.trim_end_matches(digits)))
 }
 
 /// First and last step of the last half of a curve, and its median there.

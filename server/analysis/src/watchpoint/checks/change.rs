@@ -5,8 +5,7 @@ use crate::watchpoint::model::history::Digest;
 use crate::watchpoint::model::key::Key;
 use crate::watchpoint::model::missing::Missing;
 
-/// A hit if no element differs by more than
-/// the tolerance.
+/// A hit if no element differs by more than the tolerance.
 pub(crate) fn not_changed(limits: &Limits, seen: &FormulaInput<'_>) -> Verdict {
     // Bit-identical content has the same NaN.
     let equal_nan = limits.get(Key::EqualNan).is_some_and(|equal| equal > 0.0);
@@ -64,7 +63,7 @@ pub(crate) fn too_large(limits: &Limits, seen: &FormulaInput<'_>) -> Verdict {
     compare(limits, seen, Key::AbsMeanUpdateRatioGt, Limits::is_above)
 }
 
-/// The same, below.
+/// The same quantity, below the limit.
 pub(crate) fn too_small(limits: &Limits, seen: &FormulaInput<'_>) -> Verdict {
     compare(limits, seen, Key::AbsMeanUpdateRatioLt, Limits::is_below)
 }

@@ -12,9 +12,9 @@ use crate::watchpoint::model::new_hit::{NewHit, number, percent};
 use crate::watchpoint::model::run::{LATE_FLOW, LOSS_FLOW, Run};
 use crate::watchpoint::model::scalars::{FEWEST, Meaning, Series, median, words_of};
 
-/// Assumed least weight of a class relative to 1: a wrong answer of weight w costs at least w ln 2. Balanced weights
+/// Assumed minimum weight of a class relative to 1: a wrong answer of weight w costs at least w ln 2. Balanced weights
 /// of two classes are at least one half. Chosen, with a margin of two.
-const LEAST_WEIGHT: f64 = 0.25;
+const MIN_WEIGHT: f64 = 0.25;
 /// Minimum number of contradictory points: one may be of another epoch.
 const MIN_POINTS: usize = 2;
 /// Minimum number of constant points of a loss: of whole epochs, and of single batches. Chosen.
@@ -28,7 +28,7 @@ pub(crate) fn contradiction(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> J
     let limit = watchpoint.limits.value(Key::ExcessGt);
     let mut found = Vec::new();
     let cost = run.knowledge.cost();
-    // A graph has the loss of the program, or one of its own making.
+    // A graph shows the loss of the program, or one that the program composes.
     if cost.is_none() && run.knowledge.nodes.is_empty() {
         found.extend(beside_accuracy(run, watchpoint));
     }
@@ -72,7 +72,7 @@ pub(crate) fn contradiction(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> J
     found.into()
 }
 
-/// Words of losses that are negative on purpose, though an accuracy is recorded beside them.
+/// Words of losses that are negative on purpose, even with a recorded accuracy.
 const NEGATIVE: [&str; 10] = [
     "dice",
     "iou",
@@ -86,20 +86,23 @@ const NEGATIVE: [&str; 10] = [
     "objective",
 ];
 /// Minimum of a loss that is the negative of a cosine.
-const LEAST_COSINE: f64 = -1.0;
-/// First level above which a loss is no negative cosine, which begins near 0. Chosen.
+const MIN_COSINE: f64 = -1.0;
+/// First level above which a loss is not a negative cosine, which begins near 0. Chosen.
 const POSITIVE: f64 = 0.1;
 
-/// Losses of an unknown formula that are negative beside an accuracy: a classifier minimises a cross-entropy, or a
-/// divergence.
+/// Negative losses of an unknown formula in a run with an accuracy: a classifier minimises a cross-entropy or a
+/// divergence, which are not negative.
 fn beside_accuracy(run: &Run<'_>, watchpoint: &Watchpoint) -> Vec<NewHit> {
     let mut found = Vec::new();
-    for loss in run.scalars(Meaning::Loss).filter(|own| !own.is_relative()) {
+    for loss in run
+        .scalars(Meaning::Loss)
+        .filter(|series| !series.is_relative())
+    {
         let lower = loss.tag.to_ascii_lowercase();
         let is_meant = words_of(&lower).iter().any(|word| NEGATIVE.contains(word));
         let accuracy = run
             .scalar(loss.rank, Meaning::Accuracy)
-            .filter(|own| own.rank == loss.rank && !is_meant);
+            .filter(|series| series.rank == loss.rank && !is_meant);
         let is_below = |point: &(i64, f64)| watchpoint.limits.is_below(Key::LossLt, point.1);
         let (Some(accuracy), Some((step, value))) = (accuracy, loss.points().find(is_below)) else {
             continue;
@@ -108,7 +111,7 @@ fn beside_accuracy(run: &Run<'_>, watchpoint: &Watchpoint) -> Vec<NewHit> {
         let first = median(loss.values.iter().copied().take(FEWEST)).unwrap_or(0.0);
         let (below, all) = (loss.points().filter(is_below).count(), loss.len());
         // A cosine, and a single odd point.
-        if lowest >= LEAST_COSINE && first < POSITIVE
+        if lowest >= MIN_COSINE && first < POSITIVE
             || below < MIN_POINTS
             || run.scalar(loss.rank, Meaning::Return).is_some()
         {
@@ -147,17 +150,17 @@ const LEVELS: usize = 5;
 /// Share of the largest fall from a fifth to the next, up to which the last one has slowed down. Chosen.
 const SLOWED: f64 = 0.6;
 
-/// Losses that end at the floor of softmax(softmax(x)), ln(C - 1 + e) - 1, while the accuracy is high. A model that is as
-/// sure as it is right has a cross-entropy of at most h(a) + (1 - a) ln(C - 1) at the accuracy a (Fano's inequality).
+/// Losses that end at the floor of softmax(softmax(x)), ln(C - 1 + e) - 1, while the accuracy is high. A calibrated
+/// model has a cross-entropy of at most h(a) + (1 - a) ln(C - 1) at the accuracy a (Fano's inequality).
 fn doubled(run: &Run<'_>) -> Vec<NewHit> {
     let mut found = Vec::new();
     for loss in run
         .scalars(Meaning::Loss)
-        .filter(|own| own.len() >= MIN_FLOOR_POINTS)
+        .filter(|series| series.len() >= MIN_FLOOR_POINTS)
     {
         let accuracy = run
             .scalar(loss.rank, Meaning::Accuracy)
-            .filter(|own| own.rank == loss.rank);
+            .filter(|series| series.rank == loss.rank);
         let first = median(loss.values.iter().copied().take(FEWEST)).unwrap_or(0.0);
         let classes = first.exp().round();
         let is_at_chance = (first / classes.ln() - 1.0).abs() < AT_CHANCE;
@@ -219,7 +222,7 @@ fn too_low(loss: &Series, accuracy: &Series, limit: f64) -> Option<NewHit> {
     });
     let pairs: Vec<(i64, f64, f64)> = pairs.collect();
     let excess =
-        |&(_, loss, accuracy): &(i64, f64, f64)| 1.0 - accuracy - loss / (LEAST_WEIGHT * LN_2);
+        |&(_, loss, accuracy): &(i64, f64, f64)| 1.0 - accuracy - loss / (MIN_WEIGHT * LN_2);
     let beyond = pairs.iter().filter(|pair| excess(pair) > limit);
     let beyond: Vec<&(i64, f64, f64)> = beyond.collect();
     let (first, last) = (beyond.first()?, pairs.last()?);
@@ -229,7 +232,7 @@ fn too_low(loss: &Series, accuracy: &Series, limit: f64) -> Option<NewHit> {
     let &(step, value, share) = last;
     let hit = NewHit::of_scalar(loss, first.0, LOSS_FLOW, (Key::ExcessGt, excess(last)));
     let (tag, accuracy) = (&loss.tag, &accuracy.tag);
-    let [wrong, most] = [1.0 - share, value / (LEAST_WEIGHT * LN_2)].map(percent);
+    let [wrong, most] = [1.0 - share, value / (MIN_WEIGHT * LN_2)].map(percent);
     let value = number(value);
     Some(hit.until(step).called(Severity::Warning).saying(
         format!(

@@ -20,9 +20,9 @@ const WIDE: f64 = 10.0;
 /// Root mean square above which they are a fault at any loss: a layer with the usual initialization amplifies them
 /// to a thousand times the range of the next one, and no rate suits both its weights and its bias. Chosen.
 const FAR: f64 = 1e3;
-/// Root mean square of a batch relative to that of those before above which it is another kind of data. Chosen.
+/// Root mean square of a batch, relative to earlier ones, above which it is another kind of data. Chosen.
 const JUMP: f64 = 8.0;
-/// Minimum number of batches before a jump that counts, including that of the jump. Chosen.
+/// Minimum number of batches up to and including that of a jump. Chosen.
 const JUMP_BATCHES: usize = 3;
 /// Number of first batches whose median is the usual size of inputs. Chosen.
 const FIRST_BATCHES: usize = 5;
@@ -45,8 +45,8 @@ const GROWTH: Text = Text {
     zh: "均方根与此前之比",
 };
 
-/// Inputs far from the range that layers are made for: all of them, if the loss shows it; single batches compared with
-/// those before; and constant inputs.
+/// Inputs far from the range that layers are made for: all inputs, if the loss shows it; single batches compared with
+/// earlier ones; and constant inputs.
 pub(crate) fn input_range(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Judgement {
     let range = watchpoint.limits.value(Key::AbsMaxGt);
     let mut found = Vec::new();
@@ -132,8 +132,8 @@ pub(crate) fn input_range(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Jud
 /// Minimum number of steps with the same batch. Chosen.
 const SAME_STEPS: usize = 5;
 
-/// Inputs that are bit-identical at every step: all of the data, or one batch repeated. The program compares all batches
-/// that it looks at, and not only the inputs that it records.
+/// Inputs that are bit-identical at every step: all of the data, or one batch repeated. The program compares all
+/// batches that it looks at, and not only the inputs that it records.
 pub(crate) fn repeated(run: &Run<'_>, index: u32, watchpoint: &Watchpoint) -> Judgement {
     let of_facts = design::remarked(run, index, watchpoint);
     if !of_facts.found.is_empty() {

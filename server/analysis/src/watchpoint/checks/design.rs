@@ -13,9 +13,12 @@ use crate::watchpoint::model::subject::{Class, Family};
 /// The faults and notes of the rule of the condition. All but those about an event apply to all steps of the run.
 pub(crate) fn remarked(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Judgement {
     let rule = watchpoint.condition.rule;
-    let remarks = run.remarks.iter().filter(|own| Some(own.rule) == rule);
-    let found = remarks.filter(|own| own.state >= State::Note);
-    let hits = found.filter_map(|own| hit_of(run, own, watchpoint));
+    let remarks = run
+        .remarks
+        .iter()
+        .filter(|remark| Some(remark.rule) == rule);
+    let found = remarks.filter(|remark| remark.state >= State::Note);
+    let hits = found.filter_map(|remark| hit_of(run, remark, watchpoint));
     hits.collect::<Vec<_>>().into()
 }
 
@@ -45,7 +48,7 @@ fn hit_of(run: &Run<'_>, remark: &Remark, watchpoint: &Watchpoint) -> Option<New
             )
         }
     };
-    // A model that normalises its inputs takes them as they are.
+    // A model that normalises its inputs accepts any range.
     let is_excused = rule == Rule::InputScale && normalises_inputs(run, rank);
     Some(NewHit {
         last_step,

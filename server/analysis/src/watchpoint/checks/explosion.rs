@@ -29,7 +29,7 @@ const FEW: usize = 2;
 const FEW_FACTOR: f64 = 100.0;
 /// Number of points before a norm with whose median it is compared. Chosen.
 const WINDOW: usize = 128;
-/// Multiple of the highest norm before that is a leap beyond all of them. Chosen.
+/// Multiple of all earlier norms at which a norm is a leap. Chosen.
 const LEAP: f64 = 3.0;
 /// Number of points within which a jump rises by [`LEAP`]. Chosen: an explosion by a factor of 1.5 from step to step is
 /// one.
@@ -38,11 +38,11 @@ const JUMP_POINTS: usize = 3;
 /// Chosen.
 const STRONG: f64 = 3.0;
 const JUMPS: usize = 2;
-/// Number of points of the loss after a jump that show its effect, and the factor by which they exceed all before.
-/// Chosen.
+/// Number of points of the loss after a jump that show its effect, and the factor by which they exceed all earlier
+/// ones. Chosen.
 const EFFECT_POINTS: usize = 4;
 const HURT: f64 = 1.5;
-/// Share of the limit that norms exceed which grow or leap repeatedly. Chosen.
+/// Share of the limit that repeatedly growing or leaping norms must exceed. Chosen.
 const LASTING_SHARE: f64 = 0.5;
 
 /// The norm of all gradients of a rank by step, and its name.
@@ -86,8 +86,8 @@ fn norms(run: &Run<'_>, rank: u32) -> Option<Norms> {
     })
 }
 
-/// A norm many times the median of those before it; a warning if the loss then gets worse than ever, or if norms are
-/// large from the beginning on and the loss is far from that of guessing.
+/// A norm many times the median of earlier ones; a warning if the loss then gets worse than ever, or if norms are large
+/// from the start and the loss is far from that of guessing.
 pub(crate) fn norm(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Judgement {
     let factor = watchpoint.limits.value(Key::FactorGt);
     let mut found = Vec::new();
@@ -183,7 +183,7 @@ pub(crate) fn norm(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Judgement 
 fn is_jump(norm: f64, before: &[(i64, f64)]) -> bool {
     let last = before.iter().rev().take(JUMP_POINTS).map(|point| point.1);
     let lowest = last
-        .filter(|own| own.is_finite())
+        .filter(|earlier| earlier.is_finite())
         .fold(f64::INFINITY, f64::min);
     !lowest.is_finite() || norm > LEAP * lowest
 }
@@ -200,9 +200,9 @@ fn exceeds_most(norm: f64, points: &[(i64, f64)]) -> bool {
     2 * below >= points.iter().filter(|p| p.1.is_finite()).count()
 }
 
-/// Distance in points over which norms are compared, so that a single batch does not hide their growth. Chosen.
+/// Distance in points over which norms are compared: a single batch must not hide their growth. Chosen.
 const GROWTH_DISTANCE: usize = 3;
-/// Minimum number of points of growing norms, and the share of them that exceed the one before. Chosen.
+/// Minimum number of points of growing norms, and minimum share of them above the previous one. Chosen.
 const GROWTH_POINTS: usize = 12;
 const GROWTH_SHARE: f64 = 0.9;
 
@@ -231,8 +231,8 @@ fn steady_growth(norms: &Norms, factor: f64) -> Option<(i64, f64, f64)> {
 /// Minimum number of leaps of unrest. Chosen.
 const LEAPS: usize = 3;
 
-/// First of repeated leaps of norms: one far above all before it, and more of that size after it, so that the median
-/// follows them.
+/// First of repeated leaps of norms: one far above all earlier norms, followed by more of that size. The median follows
+/// them.
 fn unrest(norms: &Norms, factor: f64) -> Option<(i64, f64, f64)> {
     let points = &norms.points;
     let mut highest: f64 = 0.0;
@@ -261,14 +261,14 @@ fn hit(norms: &Norms, step: i64, evidence: Evidence, severity: Severity, norm: f
     )
 }
 
-/// Multiple of most norms before that an outlier exceeds. Chosen.
+/// Multiple of most earlier norms that an outlier exceeds. Chosen.
 const ABOVE_MOST: f64 = 1.3;
 /// Minimum number of earlier norms for a spread. Chosen.
 const SPREAD_POINTS: usize = 16;
-/// Least spread of the logarithms of norms: 5 % of their size. Chosen.
-const LEAST_SPREAD: f64 = 0.05;
+/// Minimum spread of the logarithms of norms: 5 % of their size. Chosen.
+const MIN_SPREAD: f64 = 0.05;
 
-/// Outliers of a norm, measured by the spread of those before it.
+/// Outliers of a norm, measured by the spread of earlier ones.
 pub(crate) fn zscore(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Judgement {
     let limit = watchpoint.limits.value(Key::ZGt);
     let window = watchpoint.limits.count(Key::Window);
@@ -294,7 +294,7 @@ pub(crate) fn zscore(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Judgemen
             let Some(middle) = median(before.iter().copied()) else {
                 continue;
             };
-            let score = (norm.ln() - middle) / spread(&before, middle).max(LEAST_SPREAD);
+            let score = (norm.ln() - middle) / spread(&before, middle).max(MIN_SPREAD);
             // Norms that wander get far from their median in small steps.
             let steps: Vec<f64> = before.windows(2).map(|w| w[1] - w[0]).collect();
             let jump = norm.ln() - before.last().copied().unwrap_or(middle);
@@ -312,18 +312,18 @@ pub(crate) fn zscore(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Judgemen
     found.into()
 }
 
-/// Share of its norm that a clipped gradient keeps at most; more is rounding.
+/// Maximum share of its norm that a clipped gradient keeps; more is rounding.
 const CLIPPED: f64 = 0.99;
 /// Minimum number of norms recorded before and after clipping. Chosen.
 const CLIPPED_STEPS: usize = 8;
-/// Share of the norm of which hardly anything is left, and of which too little is left for a loss that has not moved:
-/// by less than a share over a number of points. Chosen.
+/// Shares of the norm of which hardly anything is left, and too little for a loss that has not moved: by less than
+/// [`FLAT_SHARE`] over [`FLAT_POINTS`] points. Chosen.
 const HARDLY_LEFT: f64 = 1e-3;
 const LITTLE_LEFT: f64 = 0.05;
 const FLAT_SHARE: f64 = 0.05;
 const FLAT_POINTS: usize = 50;
 
-/// Gradients that are clipped at almost every step; a warning if they almost vanish by it.
+/// Gradients that are clipped at almost every step; a warning if clipping almost removes them.
 pub(crate) fn always_clipped(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Judgement {
     let share = watchpoint.limits.value(Key::ShareGt);
     let mut found = Vec::new();

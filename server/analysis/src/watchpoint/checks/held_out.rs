@@ -17,7 +17,7 @@ const RISEN: f64 = 1.1;
 /// Number of training points before a measurement whose median is compared with it. Chosen.
 const TRAINING_POINTS: usize = 5;
 /// Bounds of certain overfitting: multiple of the minimum, rise in units of the level of guessing, measurements since
-/// the minimum, and training loss as a share of what it was then. Chosen.
+/// the minimum, and training loss as a share of its value at the minimum. Chosen.
 const CERTAIN_RISE: f64 = 1.5;
 const CERTAIN_DISTANCE: f64 = 0.25;
 const CERTAIN_POINTS: usize = 3;
@@ -37,7 +37,7 @@ pub(crate) fn overfit(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Judgeme
         let of_same = run.scalars(Meaning::Loss).find(|training| {
             training.rank == held_out.rank && held_out.tag.ends_with(&*training.tag)
         });
-        // Of an error such as RMSE no other loss is the counterpart.
+        // An error such as RMSE has no other loss as its counterpart.
         let is_loss = held_out.doubt < BOOSTED_DOUBT;
         let any = || run.scalar(held_out.rank, Meaning::Loss).filter(|_| is_loss);
         let Some(training) = of_same.or_else(any) else {
@@ -102,7 +102,7 @@ const BAD_GAP: f64 = 2.0;
 const STILL_STEPS: usize = 4;
 
 /// Batch norm whose running statistics do not follow the training, or are impossible; or a held-out loss that is a
-/// multiple of the training loss from the beginning on, in a model with batch norm.
+/// multiple of the training loss from the start, in a model with batch norm.
 pub(crate) fn batch_norm(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Judgement {
     let least = watchpoint.limits.value(Key::VarianceLt);
     let most = watchpoint.limits.value(Key::VarianceGt);
@@ -192,7 +192,7 @@ fn is_unchanged(buffer: &Tensor) -> bool {
     buffer.history.len() >= STILL_STEPS && pairs.all(|(a, b)| b.is_identical(a) == Some(true))
 }
 
-/// True if the layer's own weights are trained: a norm that is frozen on purpose keeps its statistics.
+/// True if the weights of the layer are trained: a norm that is frozen on purpose keeps its statistics.
 fn learns(run: &Run<'_>, buffer: &Tensor) -> bool {
     let weights = ["weight", "gamma"].iter();
     let mut of_layer = weights

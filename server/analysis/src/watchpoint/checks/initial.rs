@@ -90,8 +90,8 @@ pub(crate) fn weights(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Judgeme
 /// Names of matrices and kernels of layers, which may have one input or one output.
 const OF_LAYERS: [&str; 5] = ["weight", "kernel", "w", "weight_ih", "weight_hh"];
 
-/// True for a matrix of a layer, by its shape: tokens, gains, temperatures and other single rows are none, unless they have
-/// the name of one.
+/// True for a matrix of a layer, by its shape: tokens, gains, temperatures and other single rows are not matrices,
+/// unless they have the name of one.
 fn is_of_layer(weight: &Tensor) -> bool {
     let wide = weight.shape.iter().filter(|size| **size > 1).count();
     wide >= 2 || weight.shape.len() == 2 && OF_LAYERS.contains(&&*weight.subject.leaf)

@@ -89,8 +89,8 @@ const ENOUGH: usize = 5;
 const MANY: usize = 16;
 /// Multiple of the maximum of the window that a spike exceeds in any case. Chosen.
 const ABOVE_MAXIMUM: f64 = 2.0;
-/// Least spread of the window, as a share of its median: points that are all but equal have none. Chosen.
-const LEAST_SPREAD: f64 = 0.02;
+/// Minimum spread of the window, as a share of its median: points that are all but equal have none. Chosen.
+const MIN_SPREAD: f64 = 0.02;
 /// Spread of the window, as a share of its median, below which it is calm. Chosen: losses of batches of a few samples
 /// scatter by more.
 const CALM: f64 = 0.15;
@@ -99,7 +99,7 @@ const CALM: f64 = 0.15;
 const ABOVE_LEVEL: f64 = 1.3;
 const FAR_ABOVE_MAXIMUM: f64 = 3.0;
 /// In a calm window of many points, rise in units of the level of guessing that is a spike below that level. Chosen.
-const LEAST_RISE: f64 = 0.2;
+const MIN_RISE: f64 = 0.2;
 /// Rise above the maximum in units of the range of the window, for losses with negative values. Chosen.
 const RANGES: f64 = 3.0;
 
@@ -136,13 +136,12 @@ pub(crate) fn spike(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Judgement
                 continue;
             };
             let width = spread(&before, middle);
-            let score = (value - middle) / width.max(LEAST_SPREAD * middle.abs()).max(TINY);
+            let score = (value - middle) / width.max(MIN_SPREAD * middle.abs()).max(TINY);
             let lowest = before.iter().copied().fold(f64::INFINITY, f64::min);
             // Near zero a loss is made of few samples: only its level counts.
             let is_calm = width < CALM * middle.abs();
             let is_high = value > ABOVE_LEVEL * level && value > FAR_ABOVE_MAXIMUM * highest;
-            let is_far =
-                value > level || before.len() >= MANY && value - middle > LEAST_RISE * level;
+            let is_far = value > level || before.len() >= MANY && value - middle > MIN_RISE * level;
             let is_spike = if lowest < 0.0 {
                 // Factors of negative numbers are meaningless: the range of all points before counts.
                 before.len() >= MANY && value - highest > RANGES * (highest - lowest)
@@ -208,7 +207,7 @@ fn rise_of(run: &Run<'_>, series: &Series, watchpoint: &Watchpoint) -> Option<Ri
     })
 }
 
-/// True for a part of a loss whose total does not rise: `loss_box_reg` beside `total_loss`.
+/// True for a part of a loss whose total does not rise: `loss_box_reg` next to `total_loss`.
 fn is_outweighed(run: &Run<'_>, series: &Series, watchpoint: &Watchpoint) -> bool {
     let total = run.scalar(series.rank, Meaning::Loss);
     total.is_some_and(|total| {
@@ -220,7 +219,7 @@ fn is_outweighed(run: &Run<'_>, series: &Series, watchpoint: &Watchpoint) -> boo
 /// Chosen.
 const EXPLOSION: f64 = 1e6;
 
-/// True for a loss that may rise in a healthy training: by its name, or because rewards are recorded beside it.
+/// True for a loss that may rise in a healthy training: by its name, or because rewards are recorded with it.
 pub(crate) fn is_relative(run: &Run<'_>, series: &Series) -> bool {
     series.is_relative() || run.scalar(series.rank, Meaning::Return).is_some()
 }
@@ -270,7 +269,7 @@ fn runaway(run: &Run<'_>, series: &Series, watchpoint: &Watchpoint) -> Option<Ri
             since.get_or_insert((index, best));
         } else {
             since = None;
-            // One lucky batch is no measure of the model.
+            // One lucky batch does not measure the model.
             let recent = values[index.saturating_sub(FEWEST - 1)..=index]
                 .iter()
                 .copied();
@@ -321,7 +320,7 @@ const NOISES: f64 = 4.0;
 /// Share of the points, in percent, that are the end of a curve. Chosen.
 const TAIL_PERCENT: usize = 15;
 /// Minimum length of a curve in units of its end, or of a window. Chosen.
-const LEAST_TAILS: usize = 4;
+const MIN_TAILS: usize = 4;
 /// Multiple of its minimum up to which a loss is still near it. Chosen.
 const NEAR_BEST: f64 = 1.5;
 /// Factor by which a learning rate that rises is a warm restart. Chosen: cosine schedules restart at a multiple.
@@ -333,7 +332,7 @@ const WARM_RESTART: f64 = 1.5;
 fn relapse(run: &Run<'_>, series: &Series) -> Option<Rise> {
     let (steps, values): (Vec<i64>, Vec<f64>) = series.points().filter(|p| p.1.is_finite()).unzip();
     let tail = (values.len() * TAIL_PERCENT / 100).max(FEWEST);
-    if values.len() < LEAST_TAILS * tail {
+    if values.len() < MIN_TAILS * tail {
         return None;
     }
     let smooth: Vec<f64> = values
@@ -383,16 +382,16 @@ const WINDOWS: usize = 10;
 /// Chosen.
 const CLIMB_NOISES: f64 = 10.0;
 /// Rise of such a loss, as a share of its size, below which it is rounding.
-const LEAST_CLIMB: f64 = 1e-6;
+const MIN_CLIMB: f64 = 1e-6;
 /// Multiple of the fall to the minimum that it rises above its start.
 const CLIMB: f64 = 1.0;
 
-/// A loss with negative values is measured by differences: it ends as far above its start as it had come down,
-/// [`CLIMB_NOISES`] above both, and does not fall.
+/// A loss with negative values is measured by differences: it ends above its start by at least its fall to the minimum,
+/// and [`CLIMB_NOISES`] above both, and does not fall.
 fn climb(series: &Series) -> Option<Rise> {
     let (steps, values): (Vec<i64>, Vec<f64>) = series.points().filter(|p| p.1.is_finite()).unzip();
     let window = (values.len() / WINDOWS).max(FEWEST);
-    if values.len() < LEAST_TAILS * window {
+    if values.len() < MIN_TAILS * window {
         return None;
     }
     let level = |of: &[f64]| median(of.iter().copied());
@@ -402,7 +401,7 @@ fn climb(series: &Series) -> Option<Rise> {
     let before = *levels.get(levels.len().checked_sub(1 + window)?)?;
     let least = CLIMB_NOISES * noise(&values);
     let is_up = ended > begun + (begun - best).max(least) && ended > best + least;
-    let is_moving = ended > best + LEAST_CLIMB * best.abs() && ended >= before;
+    let is_moving = ended > best + MIN_CLIMB * best.abs() && ended >= before;
     if !(is_up && is_moving) {
         return None;
     }

@@ -9,7 +9,7 @@ pub(crate) fn too_large(limits: &Limits, seen: &FormulaInput<'_>) -> Verdict {
     compare(seen, keys, |key, figure| limits.is_above(key, figure))
 }
 
-/// The same, below.
+/// A hit if any figure is below its limit.
 pub(crate) fn too_small(limits: &Limits, seen: &FormulaInput<'_>) -> Verdict {
     let keys = [Key::AbsMeanLt, Key::MaxLt, Key::MinLt, Key::MeanLt];
     compare(seen, keys, |key, figure| limits.is_below(key, figure))

@@ -1,4 +1,4 @@
-//! Metrics that stay where they are while the loss falls.
+//! Metrics that do not move while the loss falls.
 
 use trainscope_format::digits;
 
@@ -23,13 +23,13 @@ pub(crate) fn constant(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Judgem
         if !falls.is_some_and(|(first, last)| first > 0.0 && last < (1.0 - FALLEN) * first) {
             continue;
         }
-        let still = run
-            .series()
-            .filter(|own| own.rank == rank && own.len() >= points && watchpoint.covers(&own.tag));
+        let still = run.series().filter(|series| {
+            series.rank == rank && series.len() >= points && watchpoint.covers(&series.tag)
+        });
         let still: Vec<(&Series, f64)> = still
-            .filter_map(|own| Some((own, constant_value(own)?)))
+            .filter_map(|series| Some((series, constant_value(series)?)))
             .collect();
-        let (zeros, others): (Vec<_>, Vec<_>) = still.into_iter().partition(|own| own.1 == 0.0);
+        let (zeros, others): (Vec<_>, Vec<_>) = still.into_iter().partition(|entry| entry.1 == 0.0);
         if let Some(((first, _), more)) = zeros.split_first() {
             let (tag, count) = (&first.tag, digits::count(first.len() as u64));
             let (and, and_zh) = match more.len() {
@@ -43,7 +43,7 @@ pub(crate) fn constant(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Judgem
                     format!("（另有 {n} 个指标也是）"),
                 ),
             };
-            let are_accuracies = zeros.iter().all(|(own, _)| is_of_numbers(run, own));
+            let are_accuracies = zeros.iter().all(|(series, _)| is_of_numbers(run, series));
             let (why, why_zh) = if are_accuracies {
                 (
                     "are the targets numbers? An accuracy counts equal classes",
@@ -80,7 +80,7 @@ fn is_of_numbers(run: &Run<'_>, series: &Series) -> bool {
     };
     match series.meaning {
         Meaning::Accuracy => true,
-        Meaning::HeldOutAccuracy => losses.any(|own| own.rank == series.rank && moves(own)),
+        Meaning::HeldOutAccuracy => losses.any(|loss| loss.rank == series.rank && moves(loss)),
         _ => false,
     }
 }
@@ -100,7 +100,7 @@ fn constant_value(series: &Series) -> Option<f64> {
     let is_constant = series
         .values
         .iter()
-        .all(|own| own.to_bits() == value.to_bits());
+        .all(|other| other.to_bits() == value.to_bits());
     let is_odd = match series.meaning {
         Meaning::Accuracy | Meaning::HeldOutAccuracy | Meaning::Score => {
             value.is_finite() && !BEST_ENDS.contains(&value)

@@ -14,7 +14,7 @@ use crate::watchpoint::model::subject::Class;
 /// Minimum number of different values of a loss that changes. Chosen.
 const MIN_LEVELS: usize = 5;
 
-/// The fact of a clipping without parameters, or else a norm of exactly 0 at all points beside a loss that changes.
+/// The fact of a clipping without parameters, or else a norm of exactly 0 at all points while the loss changes.
 pub(crate) fn zero(run: &Run<'_>, index: u32, watchpoint: &Watchpoint) -> Judgement {
     let of_facts = design::remarked(run, index, watchpoint);
     if !of_facts.found.is_empty() {
@@ -60,8 +60,9 @@ fn changes(run: &Run<'_>, norm: &Series) -> bool {
     levels.len() > MIN_LEVELS
 }
 
-/// True if recorded gradients are zeros as well: then the norm tells the truth.
+/// True if recorded gradients are zeros as well: then the norm is right.
 fn has_zero_gradients(run: &Run<'_>, rank: u32) -> bool {
     let mut gradients = run.of_class(rank, Class::Gradient).peekable();
-    gradients.peek().is_some() && gradients.all(|own| own.history.iter().all(Digest::is_zero))
+    gradients.peek().is_some()
+        && gradients.all(|gradient| gradient.history.iter().all(Digest::is_zero))
 }

@@ -200,7 +200,7 @@ fn is_gradient(tensor: &Tensor) -> bool {
 /// only non-finite value, and everything computed later in the step, the loss included, is finite or masked as well.
 struct Masks<'a> {
     run: &'a Run<'a>,
-    /// By rank and step: data-flow position of the last overflow that is no mask; `None` if there is none.
+    /// By rank and step: data-flow position of the last overflow that is not a mask; `None` without one.
     overflows: HashMap<(u32, i64), Option<Flow>, RandomState>,
     /// By tensor: the largest share of −∞ in a mask.
     shares: HashMap<(u32, Arc<str>), f64, RandomState>,
@@ -252,7 +252,7 @@ impl<'a> Masks<'a> {
     }
 }
 
-/// Position in a step of the last tensor that is not finite and cannot be a mask; after all of them if the loss is not
+/// Position in a step of the last tensor that is not finite and cannot be a mask; after all tensors if the loss is not
 /// finite.
 fn last_overflow(run: &Run<'_>, rank: u32, step: i64) -> Option<Flow> {
     let loss = run.scalar(rank, Meaning::Loss).and_then(|l| l.at(step));

@@ -117,10 +117,10 @@ pub(crate) fn ends(series: &Series) -> Option<(f64, f64)> {
 }
 
 /// Swing from point to point, as a share of the level of the loss, below which an oscillation does not matter. Chosen.
-const LEAST_SWING: f64 = 0.01;
+const MIN_SWING: f64 = 0.01;
 
-/// Share of inner points at which independent noise reverses its direction: the middle one of three is the highest or the
-/// lowest (turning point test, Bienaymé 1874). Of 50 points the standard deviation is 6 %.
+/// Share of inner points at which independent noise reverses its direction: the middle one of three is the highest or
+/// the lowest (turning point test, Bienaymé 1874). Of 50 points the standard deviation is 6 %.
 const NOISE_TURNS: f64 = 2.0 / 3.0;
 
 /// A loss that reverses its direction at more than a share of the last points.
@@ -136,7 +136,7 @@ pub(crate) fn swinging(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Judgem
         let turned = turns as f64 / inner.max(1) as f64;
         let swing = median(slopes.iter().map(|slope| slope.abs()));
         let level = median(values.iter().map(|value| value.abs()));
-        let is_large = swing.zip(level).is_some_and(|(s, l)| s > LEAST_SWING * l);
+        let is_large = swing.zip(level).is_some_and(|(s, l)| s > MIN_SWING * l);
         if turned > share && is_large {
             let step = series.steps[series.len() - window];
             let hit = NewHit::of_scalar(series, step, LOSS_FLOW, (Key::ShareGt, turned));
@@ -151,8 +151,7 @@ pub(crate) fn swinging(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Judgem
     found.into()
 }
 
-/// A held-out accuracy or loss that is as bad as the training's own, which stays high: the model is too small, or was
-/// trained too briefly.
+/// A loss that ends above a share of chance level: the model is too small, or was trained too briefly.
 pub(crate) fn underfit(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Judgement {
     let window = watchpoint.limits.count(Key::Points);
     let share = watchpoint.limits.value(Key::LeftGt);

@@ -24,7 +24,9 @@ pub(crate) fn update_too_large(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -
         ];
         let beyond = kinds.into_iter().find_map(|(meaning, key)| {
             let limit = watchpoint.limits.get(key)?;
-            let series = run.scalar(rank, meaning).filter(|own| own.rank == rank)?;
+            let series = run
+                .scalar(rank, meaning)
+                .filter(|series| series.rank == rank)?;
             let above = series.points().filter(|point| point.1 > limit);
             let above: Vec<(i64, f64)> = above.collect();
             let (count, first, last) = (above.len(), above.first()?, above.last()?);
@@ -46,7 +48,7 @@ pub(crate) fn update_too_large(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -
     found.into()
 }
 
-/// Minimum share of the first level of a reward that it falls by from the first quarter to the last. Chosen.
+/// Minimum fall of a reward from the first quarter to the last, as a share of its first level. Chosen.
 const LOST: f64 = 0.2;
 /// Parts of a curve of rewards.
 const QUARTERS: usize = 4;
@@ -58,7 +60,7 @@ pub(crate) fn reward_falls(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Ju
     for &rank in &run.ranks {
         let Some(series) = run
             .scalar(rank, Meaning::Return)
-            .filter(|own| own.rank == rank)
+            .filter(|series| series.rank == rank)
         else {
             continue;
         };
@@ -99,7 +101,8 @@ const FIFTHS: usize = 5;
 /// Words of the other term of the loss of a variational autoencoder.
 const RECONSTRUCTION: [&str; 6] = ["recon", "reconstruction", "rec", "elbo", "reconst", "vae"];
 
-/// A divergence from the prior that falls to 0, beside a reconstruction: the latent variables say nothing any more.
+/// A divergence from the prior that falls to 0, in a run with a reconstruction: the latent variables no
+/// longer carry information.
 pub(crate) fn posterior_collapse(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Judgement {
     let points = watchpoint.limits.count(Key::Points);
     let has_word = |tag: &str, of: &[&str]| {
@@ -108,13 +111,13 @@ pub(crate) fn posterior_collapse(run: &Run<'_>, _: u32, watchpoint: &Watchpoint)
     };
     let of_losses = run
         .scalars(Meaning::Loss)
-        .filter(|own| has_word(&own.tag, &["kl", "kld"]));
+        .filter(|series| has_word(&series.tag, &["kl", "kld"]));
     let divergences: Vec<&Series> = run.scalars(Meaning::Divergence).chain(of_losses).collect();
     if divergences.is_empty() {
         return Judgement::default();
     }
-    let known = run.series().map(|own| (own.rank, &own.tag));
-    let others = run.others().map(|own| (own.rank, &own.tag));
+    let known = run.series().map(|series| (series.rank, &series.tag));
+    let others = run.others().map(|series| (series.rank, &series.tag));
     let tags = known.chain(others);
     let reconstructions: Vec<_> = tags
         .filter(|(_, tag)| has_word(tag, &RECONSTRUCTION))
@@ -122,15 +125,15 @@ pub(crate) fn posterior_collapse(run: &Run<'_>, _: u32, watchpoint: &Watchpoint)
     // Of each rank two: one may be the divergence itself.
     let mut beside: BTreeMap<u32, Vec<&Arc<str>>> = BTreeMap::new();
     for (rank, tag) in reconstructions {
-        let own = beside.entry(rank).or_default();
-        if own.len() < 2 {
-            own.push(tag);
+        let of_rank = beside.entry(rank).or_default();
+        if of_rank.len() < 2 {
+            of_rank.push(tag);
         }
     }
     let mut found = Vec::new();
     for series in divergences {
-        let own = beside.get(&series.rank);
-        let is_beside = own.is_some_and(|own| own.iter().any(|tag| **tag != series.tag));
+        let of_rank = beside.get(&series.rank);
+        let is_beside = of_rank.is_some_and(|tags| tags.iter().any(|tag| **tag != series.tag));
         if series.len() < points
             || !is_beside
             || series.values.iter().any(|value| !value.is_finite())
@@ -170,9 +173,9 @@ pub(crate) fn constant_entropy(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -
     let all = run.scalars(Meaning::ActionEntropy).chain(
         // Stable-Baselines3 records the negative entropy as a loss.
         run.scalars(Meaning::Loss)
-            .filter(|own| own.tag.to_ascii_lowercase().contains("entropy_loss")),
+            .filter(|series| series.tag.to_ascii_lowercase().contains("entropy_loss")),
     );
-    for series in all.filter(|own| own.len() >= points) {
+    for series in all.filter(|series| series.len() >= points) {
         let Some(actions) = actions_of(series) else {
             continue;
         };

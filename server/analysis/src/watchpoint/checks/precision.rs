@@ -16,7 +16,7 @@ use crate::watchpoint::model::subject::Class;
 const SCALE_FLOW: Flow = (Phase::Backward, i64::MIN);
 
 /// Limit: the share of the type's largest number above which max |x| is too close to it. A minimum or maximum that is
-/// exactly the type's largest or least number was written as a mask or a start value (`torch.finfo(dtype).min`), not
+/// exactly the type's lowest or largest number was written as a mask or a start value (`torch.finfo(dtype).min`), not
 /// computed: the other one is judged alone.
 pub(crate) fn near_overflow(limits: &Limits, seen: &FormulaInput<'_>) -> Verdict {
     if let Some(missing) = not_finite(seen.digest) {
@@ -37,9 +37,8 @@ pub(crate) fn near_overflow(limits: &Limits, seen: &FormulaInput<'_>) -> Verdict
 const F16_MAX: f64 = 65_504.0;
 const BF16_MAX: f64 = 3.389_531_389_251_535_5e38;
 
-/// The largest number of a type that has infinities or NaN beyond it. Eight-bit floats have a scale beside them,
-/// chosen so that their largest element is the type's (NVIDIA's Transformer Engine, delayed scaling): they are not
-/// judged.
+/// The largest number of a type that has infinities or NaN beyond it. Eight-bit floats come with a scale, chosen so
+/// that their largest element is the type's (NVIDIA's Transformer Engine, delayed scaling): they are not judged.
 fn largest(dtype: DType) -> Option<f64> {
     Some(match dtype {
         DType::F16 => F16_MAX,
@@ -176,8 +175,8 @@ pub(crate) struct Thrash {
     falls: usize,
 }
 
-/// Number of falls after a rise that are too many within a number of points. Chosen: dynamic scaling tries a larger scale
-/// every 2,000 steps (`GradScaler` of `PyTorch`).
+/// Number of falls after a rise that are too many within a number of points. Chosen: dynamic scaling tries a larger
+/// scale every 2,000 steps (`GradScaler` of `PyTorch`).
 const AGAIN_FALLS: usize = 3;
 const AGAIN_POINTS: usize = 50;
 /// Number of falls of a scale that falls at most points. Chosen: 2^16 is the usual first scale, and gradients of fp16

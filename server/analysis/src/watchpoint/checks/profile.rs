@@ -22,8 +22,8 @@ pub(crate) fn advised(run: &Run<'_>, index: u32, watchpoint: &Watchpoint) -> Jud
         match outcome {
             Outcome::Hit(advice) => {
                 let hit = hit(profile, advice, watchpoint);
-                // Every rank of a session tells of the same slow one.
-                let is_same = |own: &NewHit| own.rank == hit.rank && own.tensor == hit.tensor;
+                // Every rank of a session reports the same slow one.
+                let is_same = |known: &NewHit| known.rank == hit.rank && known.tensor == hit.tensor;
                 if !judged.found.iter().any(is_same) {
                     judged.found.push(hit);
                 }
@@ -53,19 +53,19 @@ pub(crate) fn outcomes<'a>(
 }
 
 fn hit(profile: &ProfileJudgement, advice: &Advice, watchpoint: &Watchpoint) -> NewHit {
-    let step = |own: i64| own.saturating_add(profile.step_offset);
+    let step = |local: i64| local.saturating_add(profile.step_offset);
     let (first, last) = profile.step_range;
     let rule = watchpoint.condition.profile_rule;
-    let own = advice
+    let at_step = advice
         .step
         .filter(|_| !rule.is_some_and(Rule::is_about_all_steps));
     let at = (
         advice.rank.unwrap_or(profile.rank),
-        step(own.unwrap_or(first)),
+        step(at_step.unwrap_or(first)),
     );
     let mut limits = watchpoint.condition.parameters.iter();
-    let limit = limits.find(|own| own.is_limit);
-    let key = limit.map_or(Key::Count, |own| own.name);
+    let limit = limits.find(|parameter| parameter.is_limit);
+    let key = limit.map_or(Key::Count, |parameter| parameter.name);
     let gain_secs = advice.gain_nanos as f64 / SECOND_NANOS;
     let evidence = Evidence::of(key, advice.value);
     let (evidence, gain) = if advice.gain_nanos > 0 {
@@ -84,7 +84,7 @@ fn hit(profile: &ProfileJudgement, advice: &Advice, watchpoint: &Watchpoint) -> 
     let sentence =
         |text: &str, end: &str, gain: &str| format!("{}{gain}", text.trim_end_matches(end));
     let hit = NewHit::of_name(&profile.session, at, LATE_FLOW, evidence)
-        .until(step(own.unwrap_or(last)))
+        .until(step(at_step.unwrap_or(last)))
         .called(advice.severity)
         .saying(
             sentence(&advice.evidence.en, ".", &gain.0),

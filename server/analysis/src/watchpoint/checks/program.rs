@@ -66,7 +66,8 @@ pub(crate) fn stalled(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Judgeme
             continue;
         };
         let (from, to) = (times[index], times[index + 1]);
-        let is_known = |own: &(u32, f64, f64)| own.0 == series.rank && own.1 < to && from < own.2;
+        let is_known =
+            |known: &(u32, f64, f64)| known.0 == series.rank && known.1 < to && from < known.2;
         if reported.iter().any(is_known) {
             continue;
         }

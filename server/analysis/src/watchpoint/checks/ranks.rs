@@ -175,7 +175,7 @@ pub(crate) fn corruption(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Judg
     .into()
 }
 
-/// Two weights of one rank that are equal at all steps, and are no embedding tied on purpose.
+/// Two weights of one rank that are equal at all steps, and are not an embedding tied on purpose.
 pub(crate) fn shared(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Judgement {
     let mut found = Vec::new();
     for &rank in &run.ranks {

@@ -15,11 +15,11 @@ use crate::watchpoint::model::scalars::{FEWEST, Meaning, Series, median};
 /// Rate at which no weight survives a step with any optimizer: the steps of Adam are as large as the rate, and
 /// gradients of weights with the usual initialization are between 1e-3 and 1. Chosen.
 const ABSURD: f64 = 1e3;
-/// Factor by which a loss exceeds all before if a rate hurts it. Chosen.
+/// Factor by which a loss exceeds all earlier values if a rate hurts it. Chosen.
 const HURT: f64 = 2.0;
 /// Minimum number of rates before a jump: a warm-up may begin at 0.
 const RATES_BEFORE: usize = 2;
-/// Share of its beginning above which a loss stays where it is after the rate has decayed. Chosen.
+/// Share of its beginning above which a loss has not moved since the rate decayed. Chosen.
 const STAYS: f64 = 0.95;
 /// Divisor of a rate that is 0 throughout.
 const NO_RATE: f64 = 1e-300;
@@ -54,8 +54,8 @@ pub(crate) fn rate_jump(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Judge
     found.into()
 }
 
-/// First step at which a learning rate exceeds all before it by a factor, and that factor; NaN or infinite if the rate
-/// is. A warm-up rises in steps; only rates beyond all before count.
+/// First step at which a learning rate exceeds all earlier ones by a factor, and that factor; NaN or infinite if the
+/// rate is. A warm-up rises in steps; only rates beyond all earlier ones count.
 pub(crate) fn jump_of(series: &Series, factor: f64) -> Option<(i64, f64)> {
     let mut highest: f64 = 0.0;
     for (index, (step, rate)) in series.points().enumerate() {

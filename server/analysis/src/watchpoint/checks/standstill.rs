@@ -51,8 +51,7 @@ fn still_weights(run: &Run<'_>, watchpoint: &Watchpoint, needs_gradient: bool) -
             let Some(still) = final_standstill(weight, watchpoint.patience as usize) else {
                 continue;
             };
-            // Without any recorded gradients, a weight that never changes beside weights that do is likely frozen on
-            // purpose.
+            // Without any recorded gradients, a weight that never changes while others do is likely frozen on purpose.
             if !knows_gradients && never_changes(weight) && moves.contains(&rank) {
                 continue;
             }
@@ -78,7 +77,7 @@ fn still_weights(run: &Run<'_>, watchpoint: &Watchpoint, needs_gradient: bool) -
     judged
 }
 
-/// Minimum number of consecutive equal histograms. Chosen: Keras records one per epoch, so that many updates are between two.
+/// Minimum number of consecutive equal histograms. Chosen: Keras records one per epoch, with many updates between two.
 const UNCHANGED_HISTOGRAMS: usize = 3;
 
 /// Share of its highest value below which a loss is solved: its gradient may be exactly zero, as that of a hinge loss.
@@ -101,12 +100,12 @@ fn is_below(run: &Run<'_>, rank: u32, share: f64) -> bool {
 /// records. Biases are left out: below a dead layer, that of the output still learns the mean of the targets. Weights
 /// with recorded elements are judged by these.
 fn unchanged_histograms(run: &Run<'_>, rank: u32, watchpoint: &Watchpoint) -> Option<NewHit> {
-    let weights = run.histograms.iter().filter(|own| {
-        own.rank == rank
-            && own.subject.class == Class::Weight
-            && !own.subject.is_vector()
-            && watchpoint.watches(&own.name, &own.subject)
-            && run.in_full(own).is_none()
+    let weights = run.histograms.iter().filter(|weight| {
+        weight.rank == rank
+            && weight.subject.class == Class::Weight
+            && !weight.subject.is_vector()
+            && watchpoint.watches(&weight.name, &weight.subject)
+            && run.in_full(weight).is_none()
     });
     let weights: Vec<&Tensor> = weights.collect();
     if let Some(one) = one_unchanged_histogram(run, rank, &weights) {
@@ -114,13 +113,13 @@ fn unchanged_histograms(run: &Run<'_>, rank: u32, watchpoint: &Watchpoint) -> Op
     }
     let of_each = weights
         .iter()
-        .map(|own| final_standstill(own, UNCHANGED_HISTOGRAMS - 1));
+        .map(|weight| final_standstill(weight, UNCHANGED_HISTOGRAMS - 1));
     let of_each: Vec<Still> = of_each.collect::<Option<_>>()?;
     let latest = of_each.iter().max_by_key(|still| still.first)?;
     if is_below(run, rank, SOLVED) || has_faded_out(run, rank, latest) {
         return None;
     }
-    let first = weights.iter().min_by_key(|own| run.flow(own))?;
+    let first = weights.iter().min_by_key(|weight| run.flow(weight))?;
     let (count, records) = (weights.len(), latest.steps + 1);
     let found = NewHit::at(run, first, latest.first, (Key::Count, 0.0)).until(latest.last);
     let (of, of_zh) = if count == 1 {
@@ -142,23 +141,23 @@ fn unchanged_histograms(run: &Run<'_>, rank: u32, watchpoint: &Watchpoint) -> Op
 /// Minimum number of records of a weight whose histogram stays the same while its gradient's changes. Chosen.
 const STILL_RECORDS: usize = 4;
 
-/// A weight whose histogram is bit-identical in all records but the first, before which a checkpoint may be loaded or a
-/// layer replaced, though its gradient has a histogram that changes and other weights are trained.
+/// A weight whose histogram is bit-identical in all records but the first, while the histogram of its gradient changes
+/// and other weights are trained. A checkpoint may be loaded, or a layer replaced, after the first record.
 fn one_unchanged_histogram(run: &Run<'_>, rank: u32, weights: &[&Tensor]) -> Option<NewHit> {
-    let stays = |own: &Tensor| {
-        let mut pairs = own.history.pairs().skip(1);
-        own.history.len() >= STILL_RECORDS && pairs.all(|(a, b)| b.is_identical(a) == Some(true))
+    let stays = |weight: &Tensor| {
+        let mut pairs = weight.history.pairs().skip(1);
+        weight.history.len() >= STILL_RECORDS && pairs.all(|(a, b)| b.is_identical(a) == Some(true))
     };
-    let changes = |own: &Tensor| {
-        let mut pairs = own.history.pairs();
+    let changes = |weight: &Tensor| {
+        let mut pairs = weight.history.pairs();
         pairs.any(|(a, b)| b.is_identical(a) == Some(false))
     };
-    let has_gradient = |own: &Tensor| {
+    let has_gradient = |weight: &Tensor| {
         let mut gradients = run.histograms.iter().filter(|other| {
             other.rank == rank
                 && other.subject.class == Class::Gradient
-                && other.subject.module == own.subject.module
-                && other.subject.leaf == own.subject.leaf
+                && other.subject.module == weight.subject.module
+                && other.subject.leaf == weight.subject.leaf
         });
         gradients.any(|other| {
             let mut pairs = other.history.pairs();
@@ -166,16 +165,20 @@ fn one_unchanged_histogram(run: &Run<'_>, rank: u32, weights: &[&Tensor]) -> Opt
                 && pairs.all(|(a, b)| b.is_identical(a) == Some(false))
         })
     };
-    let still = weights.iter().filter(|own| stays(own) && has_gradient(own));
+    let still = weights
+        .iter()
+        .filter(|weight| stays(weight) && has_gradient(weight));
     let still: Vec<&&Tensor> = still.collect();
-    let others_move = weights.iter().any(|own| !stays(own) && changes(own));
-    let first = still.iter().min_by_key(|own| run.flow(own))?;
+    let others_move = weights
+        .iter()
+        .any(|weight| !stays(weight) && changes(weight));
+    let first = still.iter().min_by_key(|weight| run.flow(weight))?;
     if !others_move || is_below(run, rank, SOLVED) {
         return None;
     }
     let (count, records) = (still.len(), first.history.len());
-    let begun = first.history.iter().nth(1).map_or(0, |own| own.step);
-    let last = first.history.last().map_or(begun, |own| own.step);
+    let begun = first.history.iter().nth(1).map_or(0, |digest| digest.step);
+    let last = first.history.last().map_or(begun, |digest| digest.step);
     let found = NewHit::at(run, first, begun, (Key::Count, 0.0)).until(last);
     let name = &first.name;
     let (more, more_zh) = match count - 1 {
@@ -197,8 +200,8 @@ fn one_unchanged_histogram(run: &Run<'_>, rank: u32, weights: &[&Tensor]) -> Opt
 /// Minimum number of recorded steps for a judgement about weights that never change. Chosen.
 const FROZEN_STEPS: usize = 3;
 
-/// Weights that never change, and have no gradient, beside others that do: one note per rank. Of fewer than [`FROZEN_STEPS`]
-/// the note says that they are too few, and the weights count as not judged.
+/// Weights that never change and have no gradient, while others change: one note per rank. With fewer than
+/// [`FROZEN_STEPS`] steps the note says that they are too few, and the weights count as not judged.
 pub(crate) fn frozen(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Judgement {
     let mut judged = Judgement::default();
     for rank in ranks_with_changes(run) {
@@ -287,7 +290,7 @@ fn never_changes(weight: &Tensor) -> bool {
     weight.history.len() > 1 && pairs.all(|(a, b)| b.is_identical(a) == Some(true))
 }
 
-/// Multiple of the longest interval without changes before that the last one exceeds. Chosen.
+/// Multiple of the longest earlier interval without changes that the last one exceeds. Chosen.
 const MUCH_LONGER: usize = 2;
 
 /// The interval without changes at the end, if it is long, and much longer than any before: weights also rest between
@@ -330,8 +333,8 @@ fn is_excused(gradient: &Tensor, still: &Still) -> bool {
     steps * 2 < still.steps || without * 2 > steps
 }
 
-/// Share of the usual gradient below which rounding removes the update: the steps of Adam are the same for any size, but
-/// its epsilon of 1e-8 is larger then. Chosen.
+/// Share of the usual gradient below which rounding removes the update: the steps of Adam are the same for any size,
+/// but its epsilon of 1e-8 is larger then. Chosen.
 const NEGLIGIBLE: f64 = 1e-5;
 
 /// True if its gradient is far below all others: rounding removes the update. A bias before a batch norm has such a
@@ -351,12 +354,13 @@ fn is_negligible(run: &Run<'_>, gradient: &Tensor, still: &Still) -> bool {
             .filter_map(size),
     );
     match (size(gradient), usual) {
-        (Some(own), Some(usual)) => own < NEGLIGIBLE * usual,
+        (Some(actual), Some(usual)) => actual < NEGLIGIBLE * usual,
         _ => false,
     }
 }
 
-/// Share of the level of guessing, or of 1 if that is lower, below which there is next to nothing left to learn. Chosen.
+/// Share of the level of guessing, or of 1 if that is lower, below which there is next to nothing left to learn.
+/// Chosen.
 const LITTLE_LEFT: f64 = 0.1;
 
 /// True if its updates are too small for its type, while there is next to nothing left to learn: a good model, trained

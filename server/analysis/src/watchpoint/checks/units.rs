@@ -17,7 +17,7 @@ use crate::watchpoint::model::tensor::Tensor;
 const ALIVE_ZEROS: f32 = 0.7;
 /// Mean input of a `ReLU` that is far below zero: its units are negative for all samples. Chosen.
 const FAR_BELOW: f64 = -1.0;
-/// Mean slope that is as good as none. Chosen.
+/// Mean slope that counts as none. Chosen.
 const NO_SLOPE: f64 = 1e-3;
 /// Multiple of the limit of the slope above which a layer was well. Chosen.
 const GOOD_SLOPE: f64 = 4.0;
@@ -55,7 +55,7 @@ pub(crate) fn dead(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Judgement 
             continue;
         };
         let dead = percent(share(first));
-        // In a deep and narrow model many units are silent from the beginning on, which is harmless.
+        // In a deep and narrow model many units are silent from the start, which is harmless.
         let is_whole = share(first) >= 1.0;
         let was_alive = layer
             .history
@@ -193,7 +193,7 @@ fn layers<'a>(
     all.filter(move |t| t.subject.class == Class::Activation && is_it(run.family(t)))
 }
 
-/// True if no layer with weights follows: then its output is the model's, and may be as certain as it likes.
+/// True if no layer with weights follows: its output is that of the model, and may be certain.
 fn is_last(run: &Run<'_>, layer: &Tensor) -> bool {
     let flow = run.flow(layer);
     let mut after = run

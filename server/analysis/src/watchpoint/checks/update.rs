@@ -14,13 +14,13 @@ use crate::watchpoint::model::tensor::Tensor;
 use trainscope_format::Severity;
 use trainscope_format::digits::{Operator, Unit};
 
-/// Factor by which a learning rate must exceed all before it to be a mistake, if weights then change by more than
+/// Factor by which a learning rate must exceed all earlier ones to be a mistake, if weights then change by more than
 /// their size. Chosen: schedules with warm-up rise by a factor of 25 (`OneCycleLR` of `PyTorch`).
 const RATE_JUMP: f64 = 30.0;
 /// Number of points after an update in which the loss shows its effect. Chosen.
 const EFFECT_POINTS: usize = 4;
-/// Factor by which the loss then exceeds all before: of a matrix in a model that has not learned, and of others, since a
-/// good model soon recovers and the update of a bias is small in absolute terms. Chosen.
+/// Factor by which the loss then exceeds all earlier values: for a matrix in a model that has not learned, and for
+/// others. A good model soon recovers, and the update of a bias is small in absolute terms. Chosen.
 const HURT: f64 = 2.0;
 const HURT_ROBUST: f64 = 10.0;
 /// Multiple of the limit that is harmful without a recorded loss. Chosen.

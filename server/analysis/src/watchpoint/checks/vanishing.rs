@@ -12,7 +12,7 @@ use crate::watchpoint::model::scalars::{Meaning, median};
 use crate::watchpoint::model::subject::{Class, Family};
 use crate::watchpoint::model::tensor::Tensor;
 
-/// Mean |x| of a gradient that is as good as none (`SageMaker` and `DeepDiagnosis` agree on it).
+/// Mean |x| of a gradient that counts as none (`SageMaker` and `DeepDiagnosis` agree on it).
 const NEXT_TO_NOTHING: f64 = 1e-7;
 /// Limits for the norm of the first layer relative to the last one, and for itself (AUTOTRAINER).
 const RATIO: f64 = 1e-3;
@@ -61,7 +61,7 @@ pub(crate) fn judge(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Judgement
             else {
                 continue;
             };
-            // Behind a matrix of zeros, and in attention, gradients begin at nothing and grow.
+            // After a matrix of zeros, and in attention, gradients begin near 0 and grow.
             if grows(tensor, first) {
                 continue;
             }
@@ -95,30 +95,32 @@ fn is_lost_on_the_way(run: &Run<'_>, gradients: &[&Tensor], at: &[Option<&Digest
         .is_some_and(|first_layer| first_layer < RATIO * last_layer && first_layer < NORM)
 }
 
-/// Factor by which a gradient that grows exceeds the one that was too small. Chosen: several updates of a usual rate.
+/// Factor by which a growing gradient exceeds the earlier one that was too small. Chosen: several updates of a usual
+/// rate.
 const GROWTH: f64 = 10.0;
 
-/// True if the gradient becomes much larger than at a step, and stays so: by the median of what follows.
+/// True if the gradient becomes much larger than at a step, and stays so: by the median of later steps.
 fn grows(tensor: &Tensor, from: i64) -> bool {
-    let own = tensor.history.at(from).map(|digest| digest.mean_abs);
+    let start = tensor.history.at(from).map(|digest| digest.mean_abs);
     let later = tensor.history.iter().filter(|digest| digest.step > from);
     let later = median(later.map(|digest| digest.mean_abs));
-    own.zip(later)
-        .is_some_and(|(own, later)| later > GROWTH * own)
+    start
+        .zip(later)
+        .is_some_and(|(start, later)| later > GROWTH * start)
 }
 
-/// Share of the mean gradient of the other layers at which a layer gets nothing, whatever the others learn: below the
+/// Share of the mean gradient of the other layers at which a layer gets nothing, regardless of the others: below the
 /// rounding of single precision. Source: `f32::EPSILON`.
 const NOTHING_BESIDE: f64 = f32::EPSILON as f64;
 /// Minimum number of gradients for such a judgement. Chosen.
 const CUT_OFF_STEPS: usize = 5;
 
-/// True if at each step the gradient is nothing beside the median of all.
+/// True if at each step the gradient is negligible relative to the median of all.
 fn is_cut_off(gradients: &[&Tensor], tensor: &Tensor) -> bool {
-    let is_nothing = |own: &Digest| {
-        let at_step = gradients.iter().filter_map(|t| t.history.at(own.step));
+    let is_nothing = |digest: &Digest| {
+        let at_step = gradients.iter().filter_map(|t| t.history.at(digest.step));
         let usual = median(at_step.map(|digest| digest.mean_abs));
-        usual.is_some_and(|usual| own.mean_abs < NOTHING_BESIDE * usual)
+        usual.is_some_and(|usual| digest.mean_abs < NOTHING_BESIDE * usual)
     };
     tensor.history.len() >= CUT_OFF_STEPS && tensor.history.iter().all(is_nothing)
 }
@@ -128,14 +130,14 @@ const NAMED_RATIO: f64 = 2.0;
 
 /// The norm of a gradient relative to that of the layer nearest to the loss, if it is less than half.
 fn beside_last(gradients: &[&Tensor], tensor: &Tensor, step: i64) -> (String, String) {
-    let own = tensor.history.at(step).map(|digest| digest.l2);
+    let l2 = tensor.history.at(step).map(|digest| digest.l2);
     let mut others = gradients.iter().filter_map(|other| {
         let digest = other.history.at(step)?;
         (digest.is_finite() && !digest.is_zero()).then_some((other, digest.l2))
     });
-    match (own, others.next()) {
-        (Some(own), Some((last, norm))) if own > 0.0 && norm >= NAMED_RATIO * own => {
-            let (times, last) = (number((norm / own).round()), &last.name);
+    match (l2, others.next()) {
+        (Some(l2), Some((last, norm))) if l2 > 0.0 && norm >= NAMED_RATIO * l2 => {
+            let (times, last) = (number((norm / l2).round()), &last.name);
             (
                 format!(", its norm 1/{times} of {last}"),
                 format!("，范数为 {last} 的 1/{times}"),

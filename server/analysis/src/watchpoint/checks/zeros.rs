@@ -57,7 +57,7 @@ fn zero_percentage(seen: &FormulaInput<'_>) -> f64 {
 const INPUT_STEPS: usize = 2;
 const ACTIVATION_STEPS: usize = 3;
 const GRADIENT_STEPS: usize = 5;
-/// Multiple of the longest interval of zeros before that the last one exceeds. Chosen.
+/// Multiple of the longest earlier interval of zeros that the last one exceeds. Chosen.
 const MUCH_LONGER: usize = 3;
 
 /// Tensors that stay zero: inputs, outputs of layers, gradients of weights. A gradient may be zero for a while if a
@@ -92,8 +92,8 @@ pub(crate) fn judge(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Judgement
     found.into()
 }
 
-/// True for the gradient of a bias beside a weight that gets one: the loss does not depend on the bias, as that of the
-/// critic of a Wasserstein GAN.
+/// True for the gradient of a bias whose weight has one: the loss does not depend on the bias, as for the critic of a
+/// Wasserstein GAN.
 fn is_without_effect(run: &Run<'_>, gradient: &Tensor) -> bool {
     let of_module = run.of_class(gradient.rank, Class::Gradient);
     let mut others = of_module.filter(|other| other.subject.module == gradient.subject.module);
@@ -103,7 +103,7 @@ fn is_without_effect(run: &Run<'_>, gradient: &Tensor) -> bool {
         && others.any(|other| !other.subject.is_vector() && gets_one(other))
 }
 
-/// True if the loss is exactly 0 from a step on, and was not before: every sample satisfies the margin of a hinge
+/// True if the loss has been exactly 0 since a step, and was not before: every sample satisfies the margin of a hinge
 /// loss, and there is no gradient.
 fn has_come_to_zero(run: &Run<'_>, rank: u32, from: i64) -> bool {
     let Some(loss) = run.scalar(rank, Meaning::Loss) else {
@@ -113,7 +113,7 @@ fn has_come_to_zero(run: &Run<'_>, rank: u32, from: i64) -> bool {
     since.peek().is_some() && since.all(|p| p.1 == 0.0) && loss.before(from).any(|p| p.1 != 0.0)
 }
 
-/// The last interval of zeros, if the tensor ends with it, and the length of the longest before.
+/// The last interval of zeros, if the tensor ends with it, and the length of the longest earlier one.
 fn final_zeros(tensor: &Tensor, limit: f64) -> Option<(i64, i64, usize, usize)> {
     let (mut longest, mut steps, mut first) = (0, 0, 0);
     for digest in tensor.history.iter() {

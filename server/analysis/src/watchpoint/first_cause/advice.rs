@@ -1,4 +1,4 @@
-//! Advice on the first cause, chosen by what else was found before it. The text of its condition remains where nothing was.
+//! Advice on the first cause, chosen by the hits before it. Without such hits the text of its condition remains.
 //!
 //! NaN and infinities are the end of several faults that need opposite remedies: the hits that came before, the type of
 //! the elements and the place in the step distinguish them.
@@ -25,8 +25,8 @@ use crate::watchpoint::model::run::Run;
 use crate::watchpoint::model::scalars::Meaning;
 use crate::watchpoint::model::subject::Class;
 
-/// Steps before the first NaN or infinity in which a rise of the loss or of a gradient norm is a part of the same failure:
-/// the window of the gradient norm's own median, see `exploding_norm`.
+/// Number of steps before the first NaN or infinity in which a rise of the loss or of a gradient norm is a part of the
+/// same failure: the window of the median of the gradient norm, see `exploding_norm`.
 const LEAD: i64 = 128;
 
 /// The advice on `first`, one of `hits`.
@@ -37,11 +37,11 @@ pub(super) fn advice(
     watchpoints: &Watchpoints,
 ) -> Sentence {
     let of_condition = || {
-        let own = watchpoints.all().get(first.watchpoint as usize);
-        let own = own
-            .map(|own| own.condition.text(|own| own.advice))
+        let watchpoint = watchpoints.all().get(first.watchpoint as usize);
+        let text = watchpoint
+            .map(|watchpoint| watchpoint.condition.text(|prose| prose.advice))
             .unwrap_or_default();
-        sentence(own.en, own.zh)
+        sentence(text.en, text.zh)
     };
     if is_bottleneck(first, run) {
         return sentence(
@@ -62,9 +62,12 @@ fn reason(first: &Hit, hits: &[Hit], run: &Run<'_>) -> Option<Sentence> {
         let mut all = hits.iter();
         all.find(|hit| hit.rank == first.rank && near.contains(&hit.step) && is(hit, conditions))
     };
-    let mut tensors = run.tensors.iter().filter(|own| own.rank == first.rank);
-    let own = tensors.clone().find(|own| own.name == first.tensor);
-    if own.is_some_and(|own| matches!(run.class(own), Class::Input | Class::Labels)) {
+    let mut tensors = run
+        .tensors
+        .iter()
+        .filter(|tensor| tensor.rank == first.rank);
+    let hit_tensor = tensors.clone().find(|tensor| tensor.name == first.tensor);
+    if hit_tensor.is_some_and(|tensor| matches!(run.class(tensor), Class::Input | Class::Labels)) {
         return Some(sentence(
             "The data themselves are NaN or Inf: drop or repair these samples, and check the preprocessing (division by \
              a standard deviation of zero, missing values).",
@@ -80,7 +83,7 @@ fn reason(first: &Hit, hits: &[Hit], run: &Run<'_>) -> Option<Sentence> {
             "修正学习率：在首次出现 NaN 或 Inf 之前它已不合理。",
         ));
     }
-    let is_half = own.is_some_and(|own| own.dtype == DType::F16);
+    let is_half = hit_tensor.is_some_and(|tensor| tensor.dtype == DType::F16);
     if is_half || earlier(&[&NEAR_OVERFLOW]).is_some() {
         return Some(sentence(
             "fp16 ends at 65,504: compute this part in fp32 or bf16, or normalize its input; for gradients use dynamic loss \
@@ -124,19 +127,21 @@ fn reason(first: &Hit, hits: &[Hit], run: &Run<'_>) -> Option<Sentence> {
         return None;
     }
     // The loss is the end of a step: either its tensors show where it began, or they were not recorded.
-    Some(if tensors.any(|own| own.history.at(first.step).is_some()) {
-        sentence(
-            "The recorded tensors of this step are finite: check the loss function itself (log of zero, division by the \
+    Some(
+        if tensors.any(|tensor| tensor.history.at(first.step).is_some()) {
+            sentence(
+                "The recorded tensors of this step are finite: check the loss function itself (log of zero, division by the \
              number of samples) and the labels.",
-            "该步记录的张量都是有限值：请检查损失函数本身（零的对数、除以样本数）与标签。",
-        )
-    } else {
-        sentence(
-            "Record statistics of activations and gradients around this step: the first tensor that is NaN or Inf shows the \
+                "该步记录的张量都是有限值：请检查损失函数本身（零的对数、除以样本数）与标签。",
+            )
+        } else {
+            sentence(
+                "Record statistics of activations and gradients around this step: the first tensor that is NaN or Inf shows the \
              cause. Otherwise lower the learning rate and inspect the batch.",
-            "请记录该步附近激活与梯度的统计量：首个出现 NaN 或 Inf 的张量即为原因。此外可降低学习率并检查该批次数据。",
-        )
-    })
+                "请记录该步附近激活与梯度的统计量：首个出现 NaN 或 Inf 的张量即为原因。此外可降低学习率并检查该批次数据。",
+            )
+        },
+    )
 }
 
 fn sentence(en: &str, zh: &str) -> Sentence {

@@ -76,9 +76,9 @@ impl Attempts {
             .files
             .iter()
             .map(|(file, points)| {
-                let own = starts.iter().filter(|(other, _)| other == file);
-                let own: Vec<SessionStart> = own.map(|(_, start)| *start).collect();
-                let starts = restart::starts_within(&points.wall_times_secs, &own);
+                let of_file = starts.iter().filter(|(other, _)| other == file);
+                let of_file: Vec<SessionStart> = of_file.map(|(_, start)| *start).collect();
+                let starts = restart::starts_within(&points.wall_times_secs, &of_file);
                 restart::rewinds(&points.steps, &starts)
             })
             .collect();
@@ -92,8 +92,12 @@ impl Attempts {
         let mut is_per_epoch = false;
         let writers = restart::writers(&extents);
         let main = writers.first().map_or(&[][..], Vec::as_slice);
-        let own: Vec<Extent> = main.iter().map(|at| extents[*at]).collect();
-        for (order, (at, hidden)) in main.iter().zip(restart::superseded(&own)).enumerate() {
+        let main_extents: Vec<Extent> = main.iter().map(|at| extents[*at]).collect();
+        for (order, (at, hidden)) in main
+            .iter()
+            .zip(restart::superseded(&main_extents))
+            .enumerate()
+        {
             let (file, points) = &self.files[*at];
             is_per_epoch |= rewinds[*at].is_per_epoch;
             let last = extents[*at].last_wall_time_secs;
@@ -118,7 +122,7 @@ impl Attempts {
             live.sort_by_key(|(step, ..)| *step);
         }
         let mut curve = Curve {
-            restarts: restart::went_back(own),
+            restarts: restart::went_back(main_extents),
             ..Curve::default()
         };
         let mut is_part: Vec<Vec<bool>> = self

@@ -27,7 +27,7 @@ use crate::trace::advice;
 pub enum Combination {
     /// Any exceeded limit makes a hit.
     Any,
-    /// All of them must be exceeded.
+    /// All limits must be exceeded.
     All,
 }
 
@@ -56,7 +56,7 @@ pub struct Condition {
     /// True for a formula over one tensor and its previous state: it ignores the context of the run unless a
     /// watchpoint enables it.
     pub is_formula: bool,
-    /// Data that it needs beside counts and moments.
+    /// Data that it needs in addition to counts and moments.
     pub needs: &'static [Need],
     /// True if its hits are NaN and infinities.
     pub finds_not_finite: bool,
@@ -110,7 +110,7 @@ impl Condition {
         }
     }
 
-    /// True if it needs this beside counts and moments.
+    /// True if it needs these data in addition to counts and moments.
     pub fn needs(&self, data: Need) -> bool {
         self.needs.contains(&data)
     }
@@ -132,7 +132,7 @@ impl Serialize for Condition {
     }
 }
 
-/// Data that a condition needs beside counts and moments.
+/// Data that a condition needs in addition to counts and moments.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Need {
     /// Histogram of exponents.
@@ -169,7 +169,6 @@ pub(crate) type Formula = fn(&Limits, &FormulaInput<'_>) -> Verdict;
 /// A judgement over a whole run, by the index of the watchpoint and the watchpoint.
 pub(crate) type Judge = fn(&Run<'_>, u32, &Watchpoint) -> Judgement;
 
-/// Result of a judgement.
 #[derive(Debug, Default)]
 pub(crate) struct Judgement {
     pub(crate) found: Vec<NewHit>,
@@ -209,7 +208,7 @@ pub struct Watchpoint {
     pub from_step: Option<i64>,
     /// Number of first observations of each tensor that are not judged.
     pub warmup: u32,
-    /// Number of consecutive matches for a hit, which is dated to the first of them.
+    /// Number of consecutive matches for a hit, which is dated to the first match.
     pub patience: u32,
     /// Number of observations after a hit of the same tensor that are not reported again.
     pub cooldown: u32,
@@ -292,7 +291,7 @@ impl Watchpoint {
         needs
     }
 
-    /// Start and end of the range whose share of elements has a limit, if there is one.
+    /// Start and end of the range whose share of elements has a limit, if any.
     fn range(&self) -> Option<(f64, f64)> {
         let share = self.limits.get(Key::RangePercentageLt);
         share.or_else(|| self.limits.get(Key::RangePercentageGt))?;

@@ -44,14 +44,15 @@ pub struct Findings {
     pub judged: Coverage,
     /// Number of recorded inputs of the model, counted per rank.
     pub inputs: u64,
-    /// Files that could not be read in full, if there are any: set by the reader of the files.
+    /// Files that could not be read in full, if any: set by the reader of the files.
     pub damage: Option<Damage>,
     /// Facts about the files that explain the curves, as sentences: several attempts, a step counter that overflowed.
     pub about_files: Vec<Sentence>,
     /// Tensors were recorded at one step only.
     #[serde(skip)]
     pub has_one_look: bool,
-    /// A training recorded the tensors, not a program that writes states of it: set by the reader of the files.
+    /// A training recorded the tensors, not a program that writes the training's states: set by the reader of the
+    /// files.
     #[serde(skip)]
     pub is_of_training: bool,
 }
@@ -61,7 +62,7 @@ pub struct Findings {
 pub struct Damage {
     /// Number of the files.
     pub files: u64,
-    /// The first of them, as a path.
+    /// Path of the first of these files.
     pub file: Arc<str>,
     /// Offset of its first damage, in bytes.
     pub offset: u64,
@@ -118,12 +119,14 @@ pub struct Hit {
 impl Hit {
     /// Measured quantities, one for each limit exceeded.
     pub fn measures(&self) -> Vec<Measure> {
-        if let Some(own) = &self.measure {
-            return vec![Measure::clone(own)];
+        if let Some(measure) = &self.measure {
+            return vec![Measure::clone(measure)];
         }
         let parameters = self.condition.parameters.iter();
         let limits = self.values.iter().filter_map(|(name, value)| {
-            let parameter = parameters.clone().find(|own| own.name == *name)?;
+            let parameter = parameters
+                .clone()
+                .find(|parameter| parameter.name == *name)?;
             let limit = self.thresholds.of(*name)?;
             Some(Measure {
                 name: *name,
@@ -189,7 +192,7 @@ pub struct Figures(Box<[(Key, Float)]>);
 impl FromIterator<(Key, Float)> for Figures {
     fn from_iter<I: IntoIterator<Item = (Key, Float)>>(figures: I) -> Self {
         let mut figures: Vec<_> = figures.into_iter().collect();
-        figures.sort_by_key(|own| own.0.as_str());
+        figures.sort_by_key(|figure| figure.0.as_str());
         Self(figures.into())
     }
 }
@@ -197,7 +200,7 @@ impl FromIterator<(Key, Float)> for Figures {
 impl Figures {
     /// Value by name.
     pub fn of(&self, key: Key) -> Option<f64> {
-        let found = self.iter().find(|(own, _)| *own == key);
+        let found = self.iter().find(|(name, _)| *name == key);
         found.map(|(_, figure)| figure.0)
     }
 }

@@ -236,7 +236,7 @@ impl History {
         ))
     }
 
-    /// Appends a step. An existing or earlier step replaces all from it on: the training was restarted there.
+    /// Appends a step. An existing or earlier step replaces it and all later ones: the training was restarted there.
     pub(crate) fn push(&mut self, digest: Digest, limit: HistoryLimit) {
         if self.last().is_some_and(|last| last.step >= digest.step) {
             let keep = self.digests.partition_point(|d| d.step < digest.step);

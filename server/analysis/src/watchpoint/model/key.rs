@@ -40,7 +40,7 @@ keys! {
     CallsGe = "calls_ge",
     /// Largest change from the first fifth below.
     ChangeLt = "change_lt",
-    /// Greatest less least, by the greatest, at most.
+    /// (Maximum − minimum) / maximum at most.
     ChangeLte = "change_lte",
     /// Concentration above.
     ConcentrationGt = "concentration_gt",
@@ -50,13 +50,13 @@ keys! {
     Epsilon = "epsilon",
     /// NaN equals NaN.
     EqualNan = "equal_nan",
-    /// Share of wrong answers beyond what the loss allows above.
+    /// Share of wrong answers beyond the bound of the loss above.
     ExcessGt = "excess_gt",
     /// Factor above.
     FactorGt = "factor_gt",
     /// Factor of an error above.
     FactorErrorGt = "factor_error_gt",
-    /// By the highest below.
+    /// Value / highest value below.
     FadedLt = "faded_lt",
     /// Decrease below.
     FallLt = "fall_lt",

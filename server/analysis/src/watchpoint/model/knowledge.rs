@@ -261,7 +261,6 @@ impl Places<'_> {
             .copied()
     }
 
-    /// Number of positions.
     pub(crate) fn len(&self) -> usize {
         self.by_name.len()
     }

@@ -2,7 +2,6 @@
 
 use crate::headline::is_boosted;
 
-/// Meaning of a scalar.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) enum Meaning {
     Loss,
@@ -20,7 +19,6 @@ pub(crate) enum Meaning {
     PolicyChange,
     /// Share of samples for which an update of the policy was clipped.
     ClippedShare,
-    /// Entropy of the actions.
     ActionEntropy,
     /// Divergence of a distribution from its prior: a term of a loss.
     Divergence,
@@ -107,10 +105,10 @@ const RELATIVE: [&str; 34] = [
     "balance",
 ];
 
-/// Doubt added for such a loss: any other is more likely the one that is minimised.
+/// Doubt added for such a loss: any other loss is more likely minimised.
 const RELATIVE_DOUBT: u8 = 8;
 
-/// Doubt added for a loss with the name that `CatBoost` gives it: beside another loss it is a metric.
+/// Doubt added for a loss with a name of `CatBoost`: if there is another loss, it is a metric.
 pub(crate) const BOOSTED_DOUBT: u8 = 4;
 
 /// Words of a tag in lower case, without the number at their end.

@@ -20,7 +20,7 @@ pub struct Measure {
     pub unit: Unit,
     /// The measured value.
     pub value: Float,
-    /// The limit in force for this hit; `None` for counts of which a single one is a hit.
+    /// The limit in force for this hit; `None` for counts, where one is a hit.
     pub limit: Option<Float>,
     /// Number of elements that `value` was counted in.
     pub of: Option<u64>,
@@ -79,7 +79,7 @@ impl Measure {
         }
     }
 
-    /// Operator and limit: `< 1e−7`; empty if a single one is a hit.
+    /// Operator and limit: `< 1e−7`; empty for counts, where one is a hit.
     pub fn threshold(&self) -> String {
         self.limit.map_or_else(String::new, |limit| {
             format!("{} {}", self.operator.sign(), self.unit.text(limit.0))

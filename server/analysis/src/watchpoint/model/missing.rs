@@ -21,8 +21,7 @@ pub enum Missing {
     Tolerance,
     /// Exponents were not recorded.
     NoExponents,
-    /// The statistics bound the share from both sides, and the limit is between the bounds: it takes the elements to
-    /// decide.
+    /// The statistics bound the share from both sides, and the limit is between the bounds: only the elements decide.
     Bounds,
     /// Statistics by channel were not recorded.
     NoChannels,

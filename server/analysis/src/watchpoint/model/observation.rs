@@ -21,7 +21,7 @@ pub struct Observation<'a> {
     pub tolerance: Tolerance,
 }
 
-/// Data that the watchpoints need of a tensor beside counts and moments, which are always needed.
+/// Data that the watchpoints need of a tensor in addition to counts and moments, which are always needed.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Needs {
     /// [`TensorStats::exponents`](trainscope_format::tensor::TensorStats::exponents).

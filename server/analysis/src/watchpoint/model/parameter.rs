@@ -138,23 +138,25 @@ impl Range {
     }
 }
 
-/// Parameters of a watchpoint with their values; one that is off has none.
+/// Values of the parameters of a watchpoint, without those that are off.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Limits(Vec<(Key, f64)>);
 
 impl Limits {
     /// The default or the recommended values of the parameters of a condition.
     pub(crate) fn of(parameters: &[Parameter], recommended: bool) -> Self {
-        let value = |own: &Parameter| {
-            let preferred = own.recommended.filter(|_| recommended);
-            Some((own.name, preferred.or(own.default)?))
+        let value = |parameter: &Parameter| {
+            let preferred = parameter.recommended.filter(|_| recommended);
+            Some((parameter.name, preferred.or(parameter.default)?))
         };
         parameters.iter().filter_map(value).collect()
     }
 
     /// The value of a parameter, unless it is off.
     pub fn get(&self, key: Key) -> Option<f64> {
-        self.iter().find(|own| own.0 == key).map(|own| own.1)
+        self.iter()
+            .find(|entry| entry.0 == key)
+            .map(|entry| entry.1)
     }
 
     /// The value of a parameter that is always on, since it has a default: NaN, which no comparison satisfies, if the
@@ -186,7 +188,7 @@ impl Limits {
     }
 
     pub(crate) fn set(&mut self, key: Key, value: f64) {
-        self.0.retain(|own| own.0 != key);
+        self.0.retain(|entry| entry.0 != key);
         self.0.push((key, value));
     }
 
@@ -202,7 +204,8 @@ impl FromIterator<(Key, f64)> for Limits {
     }
 }
 
-/// Maximum number of values of one hit: `tensor_range` and the conditions on four statistics have as many limits.
+/// Maximum number of values of one hit: the number of limits of `tensor_range` and of the conditions on four
+/// statistics.
 const MAX_VALUES: usize = 4;
 
 /// Measured values by the parameters that limit them, or by the quantity that was counted.
@@ -211,8 +214,9 @@ pub(crate) struct Evidence([Option<(Key, f64)>; MAX_VALUES]);
 
 impl PartialEq for Evidence {
     fn eq(&self, other: &Self) -> bool {
-        let bits = |own: &Self| {
-            own.0
+        let bits = |evidence: &Self| {
+            evidence
+                .0
                 .map(|value| value.map(|(key, value)| (key, value.to_bits())))
         };
         bits(self) == bits(other)
@@ -220,7 +224,7 @@ impl PartialEq for Evidence {
 }
 
 impl From<(Key, f64)> for Evidence {
-    /// Evidence of one value; NaN is no evidence.
+    /// Evidence of one value; NaN is not evidence.
     fn from((key, value): (Key, f64)) -> Self {
         Self::of(key, value)
     }
@@ -229,7 +233,7 @@ impl From<(Key, f64)> for Evidence {
 impl Evidence {
     pub(crate) const NONE: Self = Self([None; MAX_VALUES]);
 
-    /// Evidence of one value; NaN is no evidence.
+    /// Evidence of one value; NaN is not evidence.
     pub(crate) fn of(key: Key, value: f64) -> Self {
         Self::NONE.and(key, value)
     }
@@ -237,7 +241,7 @@ impl Evidence {
     /// Adds a value. Those beyond [`MAX_VALUES`] are left out.
     #[must_use]
     pub(crate) fn and(mut self, key: Key, value: f64) -> Self {
-        if let Some(free) = self.0.iter_mut().find(|own| own.is_none())
+        if let Some(free) = self.0.iter_mut().find(|slot| slot.is_none())
             && !value.is_nan()
         {
             *free = Some((key, value));
@@ -250,7 +254,9 @@ impl Evidence {
     }
 
     pub(crate) fn get(&self, key: Key) -> Option<f64> {
-        self.iter().find(|own| own.0 == key).map(|own| own.1)
+        self.iter()
+            .find(|entry| entry.0 == key)
+            .map(|entry| entry.1)
     }
 
     pub(crate) fn iter(&self) -> impl Iterator<Item = (Key, f64)> {

@@ -34,12 +34,12 @@ pub(crate) enum Outcome<'a> {
 }
 
 impl ProfileJudgement {
-    /// Result of a rule; `None` if the profile has nothing that the rule is about. `place` is the index of the judgement
-    /// by its limits.
+    /// Result of a rule; `None` if the profile has nothing for the rule. `place` is the index of the judgement by its
+    /// limits.
     pub(crate) fn outcome(&self, rule: Rule, place: usize) -> Option<Outcome<'_>> {
         let judged = self.judged.get(place)?;
-        let advice = judged.advice.iter().find(|own| own.id == rule.name());
-        let lack = || judged.not_judged.iter().find(|own| own.0 == rule);
+        let advice = judged.advice.iter().find(|advice| advice.id == rule.name());
+        let lack = || judged.not_judged.iter().find(|entry| entry.0 == rule);
         if let Some(advice) = advice {
             Some(Outcome::Hit(advice))
         } else if let Some((_, lack)) = lack() {

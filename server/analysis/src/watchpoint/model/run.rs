@@ -70,7 +70,6 @@ pub(crate) struct Run<'a> {
     recorded: HashMap<&'a str, u32, RandomState>,
 }
 
-/// Recorded data of a run.
 pub(crate) struct RunData<'a> {
     pub(crate) tensors: &'a [Tensor],
     pub(crate) histograms: &'a [Tensor],
@@ -286,7 +285,7 @@ impl<'a> Run<'a> {
     ) -> impl Iterator<Item = (&'a ProfileJudgement, Outcome<'a>)> {
         let place = self.profile_places.get(index as usize).copied();
         let profiles = self.profiles.values();
-        profiles.filter_map(move |own| Some((own, own.outcome(rule, place?)?)))
+        profiles.filter_map(move |profile| Some((profile, profile.outcome(rule, place?)?)))
     }
 
     /// Number of outputs of the model per sample or position, if known: the width of its last layer. That is the last
@@ -361,8 +360,8 @@ fn class_at(tensor: &Tensor, input: Option<&str>) -> Class {
 }
 
 /// Maximum distance of the first loss from the logarithm of the number of classes for a cross-entropy: an initialized
-/// classifier starts there, as its logits are near 0. Used without accuracy and labels. Chosen: a regression's first loss
-/// is seldom as close by chance.
+/// classifier starts there, as its logits are near 0. Used without accuracy and labels. Chosen: a regression's first
+/// loss is seldom as close by chance.
 const NEAR: f64 = 0.05;
 /// The same with a recorded accuracy or integer labels. Chosen: the first recorded losses may be averages over a
 /// hundred steps, in which a quarter is learned.
@@ -383,10 +382,10 @@ pub(crate) const HIGH_SHARE: f64 = 0.5;
 pub(crate) const FEW_SAMPLES_SHARE: f64 = 0.3;
 /// Number of first points whose median is the level at the beginning. Chosen.
 const FIRST_POINTS: usize = 5;
-/// First accuracy above which a model may have been good from the beginning on: more than guessing of two classes.
+/// First accuracy above which a model may have been good from the start: more than guessing of two classes.
 /// Chosen.
 const GOOD_ACCURACY: f64 = 0.6;
-/// The first tenth of the points is the beginning of a loss, with a least and a largest number of points; the last
+/// The first tenth of the points is the beginning of a loss, with a minimum and a maximum number of points; the last
 /// quarter is its end. Chosen.
 const BEGINNING_DIVISOR: usize = 10;
 const BEGINNING_POINTS: [usize; 2] = [FEWEST, 20];
@@ -410,7 +409,7 @@ pub(crate) struct Loss<'a> {
     pub(crate) last: f64,
     /// Level below which any value is harmless.
     low: f64,
-    /// True if the model may have been good from the beginning on, judging by its accuracy.
+    /// True if the model may have been good from the start, judging by its accuracy.
     may_begin_good: bool,
     /// Largest magnitude up to each point: losses may be negative.
     worst: Vec<f64>,
@@ -443,8 +442,8 @@ impl<'a> Loss<'a> {
         })
     }
 
-    /// True if it is much lower at the end than at the beginning, or was low from the beginning on, which may also be
-    /// its scale.
+    /// True if it is much lower at the end than at the beginning, or was low from the start, which may also be its
+    /// scale.
     pub(crate) fn has_learned(&self) -> bool {
         self.last < LEARNED * self.initial || self.initial.abs() < LOW_LOSS && self.may_begin_good
     }

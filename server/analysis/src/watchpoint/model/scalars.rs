@@ -59,15 +59,15 @@ impl Series {
         !newest.is_finite() && !std::mem::replace(&mut self.has_not_finite, true)
     }
 
-    /// Removes points that a short history does not keep: those from the next step on, which a restart supersedes, and
-    /// those between the first and the newest ones.
+    /// Removes points that a short history does not keep: those at and after the next step, which a restart supersedes,
+    /// and those between the first and the newest ones.
     pub(crate) fn shorten(&mut self, next_step: i64, points: usize, limit: HistoryLimit) {
         let limit = HistoryLimit {
             first: points * limit.first,
             newest: points * limit.newest,
             ..limit
         };
-        let before = self.steps.partition_point(|own| *own < next_step);
+        let before = self.steps.partition_point(|step| *step < next_step);
         self.steps.truncate(before);
         self.values.truncate(before);
         self.wall_times_secs.truncate(before);
@@ -93,14 +93,14 @@ impl Series {
             values: std::mem::take(&mut self.values),
             wall_times_secs: std::mem::take(&mut self.wall_times_secs),
         };
-        let own = self.file;
+        let only_file = self.file;
         let attempts = self
             .attempts
-            .get_or_insert_with(|| Attempts::of(own, points));
+            .get_or_insert_with(|| Attempts::of(only_file, points));
         attempts.push(file, step, wall_time_secs, value);
     }
 
-    /// True if the columns are the curve, so that [`Self::settled`] would change nothing.
+    /// True if the columns are the curve: [`Self::settled`] would change nothing.
     pub(crate) fn is_settled(&self, starts: &[(u32, SessionStart)]) -> bool {
         self.attempts.is_none() && starts.is_empty()
     }
@@ -157,30 +157,28 @@ impl Series {
         is_relative(&words_of(&self.tag.to_ascii_lowercase()))
     }
 
-    /// True if it was below 0: then factors of it are meaningless.
+    /// True if it was below 0: then its multiples are meaningless.
     pub(crate) fn has_negative(&self) -> bool {
         self.values.iter().any(|v| *v < 0.0 && v.is_finite())
     }
 
-    /// The value at that step.
     pub(crate) fn at(&self, step: i64) -> Option<f64> {
         let index = self.steps.binary_search(&step).ok()?;
         self.values.get(index).copied()
     }
 
-    /// Points from `from` on.
+    /// Points at and after `from`.
     pub(crate) fn since(&self, from: i64) -> impl Iterator<Item = (i64, f64)> {
         let start = self.steps.partition_point(|s| *s < from);
         self.points().skip(start)
     }
 
-    /// Points after `from`.
     pub(crate) fn after(&self, from: i64) -> impl Iterator<Item = (i64, f64)> {
         let start = self.steps.partition_point(|s| *s <= from);
         self.points().skip(start)
     }
 
-    /// Points up to `to`, and at it.
+    /// Points up to and including `to`.
     pub(crate) fn until(
         &self,
         to: i64,
@@ -189,7 +187,6 @@ impl Series {
         self.points().take(end)
     }
 
-    /// Points before `to`.
     pub(crate) fn before(&self, to: i64) -> impl Iterator<Item = (i64, f64)> {
         let end = self.steps.partition_point(|s| *s < to);
         self.points().take(end)
@@ -258,7 +255,7 @@ impl OtherScalar {
     }
 }
 
-/// Fewest values that have a median which one odd value among them cannot move.
+/// Minimum number of values whose median one odd value cannot move.
 pub(crate) const FEWEST: usize = 3;
 /// Divisor of ratios to a level that may be 0: far below any loss that is not exactly 0.
 pub(crate) const TINY: f64 = 1e-12;
@@ -270,7 +267,7 @@ const BEND_VARIANCE: f64 = 6.0;
 /// Minimum number of values for an estimate of their noise: chosen, 6 second differences.
 const MIN_NOISE_POINTS: usize = 8;
 
-/// The median of some numbers without NaN; `None` if there is none. Of two middle numbers the mean.
+/// The median of numbers without NaN; `None` without numbers. Of two middle numbers the mean.
 pub(crate) fn median(values: impl Iterator<Item = f64>) -> Option<f64> {
     let mut values: Vec<f64> = values.filter(|v| !v.is_nan()).collect();
     let half = values.len() / 2;
@@ -294,8 +291,8 @@ pub(crate) fn spread(values: &[f64], middle: f64) -> f64 {
 }
 
 /// The standard deviation of the noise in consecutive values: from second differences, in which a trend cancels and
-/// noise has [`BEND_VARIANCE`] times its variance (Gasser, Sroka and Jennen-Steinmetz, Biometrika 73, 1986). 0 for fewer
-/// than [`MIN_NOISE_POINTS`] values.
+/// noise has [`BEND_VARIANCE`] times its variance (Gasser, Sroka and Jennen-Steinmetz, Biometrika 73, 1986). 0 for
+/// fewer than [`MIN_NOISE_POINTS`] values.
 pub(crate) fn noise(values: &[f64]) -> f64 {
     if values.len() < MIN_NOISE_POINTS {
         return 0.0;
@@ -304,14 +301,15 @@ pub(crate) fn noise(values: &[f64]) -> f64 {
     NORMAL * median(bends).unwrap_or(0.0) / BEND_VARIANCE.sqrt()
 }
 
-/// A rise from a minimum in units of what a random walk of the same steps is expected to reach. From its minimum a walk gets
-/// beyond 3 of them in one of 90 curves (Rayleigh distribution, exp(−3² / 2)); nearly twice that, because steps are estimated. Chosen.
+/// Rise from a minimum, in units of the expected reach of a random walk of the same steps. From its minimum a walk
+/// exceeds 3 units in one of 90 curves (Rayleigh distribution, exp(−3² / 2)). Nearly twice that, because steps are
+/// estimated. Chosen.
 const BEYOND_WALK: f64 = 5.5;
 /// Number of parts of a rise whose medians are compared: noise around a trend cancels in each. Chosen.
 const RISE_PARTS: usize = 12;
 
-/// True if values rise, from their first to their last, by more than a random walk does from its minimum: in one jump, by the
-/// usual step, or steadily, by the t statistic of the steps between the medians of their parts.
+/// True if values rise, from their first to their last, by more than a random walk does from its minimum: in one jump,
+/// by the usual step, or steadily, by the t statistic of the steps between the medians of their parts.
 pub(crate) fn outruns_walk(values: &[f64]) -> bool {
     let steps = |of: &[f64]| of.windows(2).map(|w| w[1] - w[0]).collect::<Vec<f64>>();
     let (Some(first), Some(last)) = (

@@ -2,7 +2,6 @@
 
 use roaring::RoaringTreemap;
 
-/// A set of steps.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Steps(RoaringTreemap);
 

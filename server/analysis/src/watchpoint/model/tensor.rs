@@ -66,7 +66,7 @@ impl TensorList {
     /// Index of the tensor of a rank.
     pub(crate) fn index(&self, rank: u32, name: &str) -> Option<usize> {
         let ranks = self.by_name.get(name)?;
-        let of_rank = ranks.iter().find(|own| own.0 == rank);
+        let of_rank = ranks.iter().find(|entry| entry.0 == rank);
         of_rank.map(|(_, index)| *index)
     }
 

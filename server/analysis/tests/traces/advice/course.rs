@@ -154,7 +154,12 @@ fn the_recording_itself() {
     reading.state = ProfileState::Reading;
     let judged = advice::judge(&Facts::new(&model, &reading, None), &Limits::default());
     assert!(judged.passed.is_empty() && judged.advice.is_empty());
-    assert!(judged.not_judged.iter().all(|own| own.1 == Lack::Reading));
+    assert!(
+        judged
+            .not_judged
+            .iter()
+            .all(|entry| entry.1 == Lack::Reading)
+    );
 }
 
 #[test]
@@ -169,9 +174,9 @@ fn too_few_or_too_uneven_steps_are_not_judged_and_their_number_is_said() {
             step
         })
         .model();
-        let mut own = whole(&model);
-        advice::apply(&model, &mut own, None);
-        own
+        let mut summary = whole(&model);
+        advice::apply(&model, &mut summary, None);
+        summary
     };
     let few = of(&[1, 1, 1]);
     let open = "4 rules need at least 5 steps, and 3 whole ones were recorded: not judged.";
@@ -182,7 +187,7 @@ fn too_few_or_too_uneven_steps_are_not_judged_and_their_number_is_said() {
     );
     let passed = ["data_bound", "profiler_overhead", "profile_damaged"];
     assert_eq!(few.passed, passed);
-    // The first step is no measure of the others, one of 20 times the median is.
+    // The first step is not compared with the others; a step of 20 times the median is.
     let outlier = of(&[50, 2, 2, 2, 2, 2, 2, 40]);
     let unjudged = outlier.unjudged.unwrap();
     assert!(
@@ -194,7 +199,7 @@ fn too_few_or_too_uneven_steps_are_not_judged_and_their_number_is_said() {
         outlier
             .not_judged
             .iter()
-            .any(|own| own.reason.en == "the steps are too uneven")
+            .any(|entry| entry.reason.en == "the steps are too uneven")
     );
     // No step is far from the median, and yet no two are alike.
     let scattered = of(&[50, 1, 1, 2, 6, 7, 7, 8, 9]);
@@ -207,9 +212,9 @@ fn too_few_or_too_uneven_steps_are_not_judged_and_their_number_is_said() {
 #[test]
 fn sentences_say_what_a_step_costs_and_what_would_help() {
     let applied = |model: &Model| {
-        let mut own = whole(model);
-        advice::apply(model, &mut own, None);
-        own
+        let mut summary = whole(model);
+        advice::apply(model, &mut summary, None);
+        summary
     };
     let slow = applied(
         &Training::steps(8, |step, _| {
@@ -234,7 +239,7 @@ fn sentences_say_what_a_step_costs_and_what_would_help() {
     assert!(
         slow.not_judged
             .iter()
-            .any(|own| own.id == "step_time_regression")
+            .any(|entry| entry.id == "step_time_regression")
     );
     let count = slow.advice.len() + slow.passed.len() + slow.not_judged.len();
     assert_eq!(count, Rule::ALL.len());
@@ -321,7 +326,7 @@ fn no_limits() -> Limits {
     }
 }
 
-/// An iterator that waited for so long between two batches.
+/// An iterator that waited for this time between two batches.
 fn waited(nanos: i64) -> InputShare {
     InputShare {
         share: 1.0,
@@ -342,8 +347,8 @@ fn sum_of_gains(model: &Model, input: Option<InputShare>) -> (i64, i64) {
     let facts = Facts::new(model, &summary, None);
     let judged = advice::judge(&facts, &no_limits());
     let apart = Rule::TensorCoresUnused.name();
-    let gains = judged.advice.iter().filter(|own| own.id != apart);
-    let gains: Vec<i64> = gains.map(|own| own.gain_nanos).collect();
+    let gains = judged.advice.iter().filter(|advice| advice.id != apart);
+    let gains: Vec<i64> = gains.map(|advice| advice.gain_nanos).collect();
     assert!(gains.iter().all(|gain| *gain >= 0), "{:?}", judged.advice);
     let room = facts.outside_of_compute();
     assert!(facts.without_compute() <= room);

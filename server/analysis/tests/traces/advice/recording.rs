@@ -39,19 +39,19 @@ fn late_kernel(name: &str, waits: bool) -> GeneratedTrace {
 #[test]
 fn recordings_without_steps_are_not_said_to_have_any() {
     let model = late_kernel("aten::item", false).model();
-    let mut own = whole(&model);
-    advice::apply(&model, &mut own, None);
-    let host = own
+    let mut summary = whole(&model);
+    advice::apply(&model, &mut summary, None);
+    let host = summary
         .advice
         .iter()
-        .find(|own| own.id == Rule::HostBound.name());
+        .find(|advice| advice.id == Rule::HostBound.name());
     let evidence = &host.expect("the host is late").evidence;
     assert_eq!(
         evidence.en,
         "The device waits 8 µs (79 %) for kernels that were not launched yet."
     );
-    let said = own.advice.iter().map(|own| &own.evidence);
-    for text in said.chain([&own.sentence, &own.detail]) {
+    let said = summary.advice.iter().map(|advice| &advice.evidence);
+    for text in said.chain([&summary.sentence, &summary.detail]) {
         assert!(
             !text.en.contains("a step") && !text.en.contains("the steps"),
             "{}",
@@ -64,15 +64,16 @@ fn recordings_without_steps_are_not_said_to_have_any() {
 #[test]
 fn a_wait_that_no_rule_explains_has_not_passed() {
     let model = late_kernel("cudaStreamSynchronize", true).model();
-    let mut own = whole(&model);
-    advice::apply(&model, &mut own, None);
+    let mut summary = whole(&model);
+    advice::apply(&model, &mut summary, None);
     assert_eq!(warnings(&judge(&model)), [Rule::DeviceIdle.name()]);
     assert!(
-        own.detail
+        summary
+            .detail
             .en
             .starts_with("No rule names the cause of this waiting; meanwhile the host"),
         "{}",
-        own.detail.en
+        summary.detail.en
     );
 }
 
@@ -82,15 +83,15 @@ fn memory_that_a_server_of_a_model_reserves_is_a_note() {
         let mut model = late_kernel(operator, false);
         model = model.slice(0, SliceClass::Operator, operator, (9_200, 9_300), None);
         let model = model.model();
-        let mut own = whole(&model);
-        own.memory = vec![MemoryTotal {
+        let mut summary = whole(&model);
+        summary.memory = vec![MemoryTotal {
             device: "1:0".to_owned(),
             peak_len_bytes: 96 << 30,
             device_len_bytes: 100 << 30,
             ..MemoryTotal::default()
         }];
-        let judged = advice::judge(&Facts::new(&model, &own, None), &Limits::default());
-        of(&judged, Rule::MemoryNearLimit).map(|own| own.severity)
+        let judged = advice::judge(&Facts::new(&model, &summary, None), &Limits::default());
+        of(&judged, Rule::MemoryNearLimit).map(|advice| advice.severity)
     };
     assert_eq!(severity("aten::mm"), Some(Severity::Info));
     assert!(
@@ -125,9 +126,9 @@ fn a_device_that_runs_behind_is_said() {
                 .slice(1, SliceClass::Kernel, "gemm", kernel, link);
         }
         let model = trace.model();
-        let mut own = whole(&model);
-        advice::apply(&model, &mut own, None);
-        own.sentence.en.contains("behind the host")
+        let mut summary = whole(&model);
+        advice::apply(&model, &mut summary, None);
+        summary.sentence.en.contains("behind the host")
     };
     assert!(!said(1_000));
     assert!(!said(8_000), "the next step has begun, and is not over");
@@ -155,18 +156,18 @@ fn what_makes_outliers_long_is_one_quantity_for_all_pages() {
         begin = end;
     }
     let model = trace.model();
-    let own = whole(&model);
+    let summary = whole(&model);
     let grown = KindGrowth {
         kind: TimeKind::Communication,
         nanos: 5_000,
     };
     assert_eq!(
-        (&*own.outliers, own.outlier_growth),
+        (&*summary.outliers, summary.outlier_growth),
         (&[7][..], Some(grown))
     );
     let judged = judge(&model);
     // The first step is not judged.
-    let said = of(&judged, Rule::StepOutliers).map(|own| &*own.evidence.en);
+    let said = of(&judged, Rule::StepOutliers).map(|advice| &*advice.evidence.en);
     assert_eq!(
         said,
         Some("1 of 19 steps are far longer than the others; most of it, 5 µs, is communication.")

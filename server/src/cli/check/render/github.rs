@@ -1,6 +1,6 @@
 //! Annotations for GitHub workflows: one line each, the first cause first.
 //!
-//! A page shows few of them, so hits of one condition in one run share an annotation.
+//! A page shows few annotations, so hits of one condition in one run share an annotation.
 
 use std::io::{self, Write};
 
@@ -49,9 +49,9 @@ pub(in crate::cli::check) fn write(report: &Report, out: &mut dyn Write) -> io::
             let message = data(&run.findings.summary().en);
             writeln!(out, "::{level} title={title}::{message}")?;
         }
-        for own in &run.findings.unread {
+        for tensor in &run.findings.unread {
             let title = property(&format!("Not judged in {}", run.title));
-            let message = format!("{} is of the type {}", own.tensor, own.dtype);
+            let message = format!("{} is of the type {}", tensor.tensor, tensor.dtype);
             writeln!(out, "::notice title={title}::{}", data(&message))?;
         }
         for fault in &run.damaged {

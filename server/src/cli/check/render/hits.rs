@@ -137,7 +137,9 @@ fn drop_at(kept: &mut Vec<usize>, at: usize) {
 /// Measured value and limit, of the first limit exceeded.
 fn measured(hit: &Hit) -> (String, String) {
     let first = hit.measures().into_iter().next();
-    first.map_or_else(Default::default, |own| (own.found().en, own.threshold()))
+    first.map_or_else(Default::default, |measure| {
+        (measure.found().en, measure.threshold())
+    })
 }
 
 /// A number with enough digits, suitable for pasting.

@@ -169,7 +169,7 @@ impl<'a> JsonRun<'a> {
                 .findings
                 .about_files
                 .iter()
-                .map(|own| &*own.en)
+                .map(|sentence| &*sentence.en)
                 .collect(),
             judged: JsonJudged::of(std::slice::from_ref(run), run.watchpoints.watching()),
             without_data: run
@@ -281,26 +281,26 @@ pub(in crate::cli::check) fn write(report: &Report, out: &mut dyn Write) -> io::
 }
 
 fn unread(run: &Judgement) -> impl Iterator<Item = JsonUnread<'_>> {
-    run.findings.unread.iter().map(|own| JsonUnread {
+    run.findings.unread.iter().map(|tensor| JsonUnread {
         run: &run.name,
-        rank: own.rank,
-        step: own.step,
-        steps: own.steps,
-        tensor: &own.tensor,
-        dtype: &own.dtype,
+        rank: tensor.rank,
+        step: tensor.step,
+        steps: tensor.steps,
+        tensor: &tensor.tensor,
+        dtype: &tensor.dtype,
     })
 }
 
 fn shared_names(run: &Judgement) -> impl Iterator<Item = JsonShared<'_>> {
-    run.shared.iter().map(|own| JsonShared {
+    run.shared.iter().map(|names| JsonShared {
         run: &run.name,
-        rank: own.rank,
-        step: own.step,
-        files: own.files,
-        examples: own.examples.iter().map(|path| &**path).collect(),
-        tensor: &own.tensor,
-        tensors: own.tensors,
-        sentence: own.sentence(),
+        rank: names.rank,
+        step: names.step,
+        files: names.files,
+        examples: names.examples.iter().map(|path| &**path).collect(),
+        tensor: &names.tensor,
+        tensors: names.tensors,
+        sentence: names.sentence(),
     })
 }
 

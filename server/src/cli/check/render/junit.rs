@@ -21,7 +21,7 @@ pub(in crate::cli::check) fn write(report: &Report, out: &mut dyn Write) -> io::
         let mut suite = TestSuite::new(&*run.name);
         suite.set_time(run.took);
         let judged = run.watchpoints.all().iter().enumerate();
-        for (number, watchpoint) in judged.filter(|(_, own)| own.on) {
+        for (number, watchpoint) in judged.filter(|(_, watchpoint)| watchpoint.on) {
             let name = watchpoint
                 .name
                 .as_deref()
@@ -30,10 +30,13 @@ pub(in crate::cli::check) fn write(report: &Report, out: &mut dyn Write) -> io::
             case.set_classname(&*run.name);
             suite.add_test_case(case);
         }
-        for own in &run.findings.unread {
+        for tensor in &run.findings.unread {
             let mut status = TestCaseStatus::skipped();
-            status.set_message(format!("the element type {} is not supported", own.dtype));
-            let mut case = TestCase::new(format!("read {}", own.tensor), status);
+            status.set_message(format!(
+                "the element type {} is not supported",
+                tensor.dtype
+            ));
+            let mut case = TestCase::new(format!("read {}", tensor.tensor), status);
             case.set_classname(&*run.name);
             suite.add_test_case(case);
         }
@@ -97,7 +100,8 @@ fn status(report: &Report, run: &Judgement, number: usize) -> TestCaseStatus {
     if unjudged > 0 && hits.is_empty() {
         let mut status = TestCaseStatus::skipped();
         let watchpoint = report.watchpoints.all().get(number);
-        let is_of_profile = watchpoint.is_some_and(|own| own.condition.target == Target::Profile);
+        let is_of_profile =
+            watchpoint.is_some_and(|watchpoint| watchpoint.condition.target == Target::Profile);
         let (one, many) = if is_of_profile {
             ("profile", "profiles")
         } else {

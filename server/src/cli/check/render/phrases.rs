@@ -28,7 +28,7 @@ pub(in crate::cli::check) struct TextOptions {
 /// Width of the column of severities.
 pub(super) const WORD_COLUMNS: usize = 9;
 
-/// The worst that a run has.
+/// The worst finding of a run as a word, and its colour.
 pub(super) fn verdict(run: &Judgement) -> (&'static str, Style) {
     let worst = run.findings.hits.iter().map(|hit| hit.severity).max();
     match worst {
@@ -52,7 +52,7 @@ pub(in crate::cli::check) fn word(severity: Severity) -> (&'static str, Style) {
     }
 }
 
-/// The one sentence about a run.
+/// The sentence about a run.
 pub(super) fn sentence(report: &Report, run: &Judgement) -> String {
     let findings = &run.findings;
     let mut said = findings.summary().en;
@@ -62,7 +62,7 @@ pub(super) fn sentence(report: &Report, run: &Judgement) -> String {
     said
 }
 
-/// Prints a head with text beside it.
+/// Prints a head with text next to it.
 pub(super) fn block(
     out: &mut dyn Write,
     screen: Screen,
@@ -89,7 +89,7 @@ pub(super) fn block(
     Ok(())
 }
 
-/// Formats a duration: `0.9 s`, or longer ones as everywhere.
+/// Formats a duration: tenths of a second below a minute, otherwise as [`words::span`] does.
 pub(super) fn took(time: Duration) -> String {
     if time.as_secs() < 60 {
         format!("{:.1} s", time.as_secs_f64())

@@ -1,7 +1,8 @@
 //! SARIF 2.1.0 output for code scanning: a rule per condition, a result per hit.
 //!
-//! The types are own: `serde-sarif` 0.8 generates those of the whole schema in a build script (seven crates more), leaves
-//! levels and versions as untyped JSON, and builds only if another crate turns on the derive feature of `serde`.
+//! The types are written by hand: `serde-sarif` 0.8 generates those of the whole schema in a build script (seven more
+//! crates), leaves levels and versions as untyped JSON, and builds only if another crate turns on the derive feature of
+//! `serde`.
 
 use std::collections::BTreeMap;
 use std::io::{self, Write};
@@ -163,12 +164,12 @@ pub(in crate::cli::check) fn write(report: &Report, out: &mut dyn Write) -> io::
         })
         .collect();
     let unread = report.runs.iter().flat_map(|run| &run.findings.unread);
-    notifications.extend(unread.map(|own| Notification {
+    notifications.extend(unread.map(|tensor| Notification {
         level: "note",
         message: Message {
             text: format!(
                 "{} is not judged: its elements are of the type {}",
-                own.tensor, own.dtype
+                tensor.tensor, tensor.dtype
             ),
         },
         locations: Vec::new(),

@@ -80,8 +80,8 @@ impl Screen {
         plain
     }
 
-    /// Wraps prose at spaces, with lines shorter than the screen by `indent`. A word longer than a line gets a line of
-    /// its own, so that it can be copied.
+    /// Wraps prose at spaces, with lines shorter than the screen by `indent`. A word longer than a line gets a separate
+    /// line, so it can be copied.
     pub(in crate::cli) fn wrap(&self, text: &str, indent: usize) -> Vec<String> {
         wrap(&self.signs(text), self.prose.saturating_sub(indent).max(20))
     }
@@ -92,14 +92,14 @@ fn is_unicode() -> bool {
     let locale = ["LC_ALL", "LC_CTYPE", "LANG"]
         .iter()
         .find_map(|name| std::env::var(name).ok().filter(|value| !value.is_empty()));
-    // Without any, current terminals use UTF-8.
+    // If all are unset, UTF-8 is assumed, as in current terminals.
     locale.is_none_or(|locale| {
         let locale = locale.to_ascii_lowercase();
         locale.contains("utf-8") || locale.contains("utf8")
     })
 }
 
-/// Wraps prose at spaces; a word longer than a line gets a line of its own.
+/// Wraps prose at spaces; a word longer than a line gets a separate line.
 pub(in crate::cli) fn wrap(text: &str, width: usize) -> Vec<String> {
     let options = textwrap::Options::new(width)
         .break_words(false)

@@ -50,7 +50,8 @@ mod tests {
         }
     }
 
-    /// A line that a fact names is that of the hit; a path is shortened to what is in the current folder, and never opened.
+    /// The line named by a fact is that of the hit. Its path is shortened to the part below the current folder, and the
+    /// file is never opened.
     #[test]
     fn a_hit_is_annotated_at_the_line_of_its_fact() {
         let run = Judgement::default();

@@ -64,8 +64,8 @@ pub(in crate::cli::check) fn write_answer(
 
 fn size_of(run: &Judgement) -> String {
     let judged = run.findings.judged;
-    // Files of a profiler say their ranks by themselves.
-    let profiled = run.profile.as_ref().map_or(1, |own| own.ranks);
+    // Profiler files name their ranks.
+    let profiled = run.profile.as_ref().map_or(1, |profile| profile.ranks);
     format!(
         "{}, {}, {}, {}, {}",
         words::plural(judged.steps, "step", "steps"),
@@ -76,7 +76,7 @@ fn size_of(run: &Judgement) -> String {
     )
 }
 
-/// Prints what a run is, the verdict, and the first cause.
+/// Prints the description of a run, the verdict, and the first cause.
 fn answer(report: &Report, run: &Judgement, screen: Screen, out: &mut dyn Write) -> io::Result<()> {
     let name = words::name(&run.title, None);
     writeln!(out, "{STRONG}{name}{STRONG:#}  {}\n", size_of(run))?;
@@ -169,10 +169,10 @@ fn details(
 const EXCERPT_LINES: usize = 9;
 const EXCERPT_COLUMNS: usize = 120;
 
-/// Prints the lines around a source line as they were when it ran, that line marked.
+/// Prints the recorded lines around a source line, with that line marked.
 fn excerpt(out: &mut dyn Write, source: &SourceLine) -> io::Result<()> {
     let lines: Vec<(u64, &str)> = source.lines().take(EXCERPT_LINES).collect();
-    let width = lines.last().map_or(0, |own| own.0.to_string().len());
+    let width = lines.last().map_or(0, |line| line.0.to_string().len());
     for (number, line) in lines {
         let line = line.replace('\t', "    ");
         let line: String = line.chars().filter(|c| !c.is_control()).collect();

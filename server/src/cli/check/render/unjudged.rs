@@ -82,8 +82,11 @@ pub(super) fn tensors(
     out: &mut dyn Write,
 ) -> io::Result<()> {
     let mut by_type: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
-    for own in &findings.unread {
-        by_type.entry(&own.dtype).or_default().push(&own.tensor);
+    for tensor in &findings.unread {
+        by_type
+            .entry(&tensor.dtype)
+            .or_default()
+            .push(&tensor.tensor);
     }
     let head = format!(
         "{} of unsupported element types",

@@ -1,5 +1,5 @@
-//! The run beside another one: the sentence of `trainscope diff`, the first tensors and scalars that part, and the
-//! settings that differ.
+//! The run compared with another one: the sentence of `trainscope diff`, the first tensors and scalars that part, and
+//! the settings that differ.
 
 use maud::{Markup, html};
 use trainscope_api::compare::Parting;
@@ -18,7 +18,11 @@ pub(super) fn comparison(pen: Pen, contents: &Contents) -> Markup {
         return html! {};
     };
     let outcome = &result.outcome;
-    let settings: Vec<_> = result.settings.iter().filter(|own| own.differs).collect();
+    let settings: Vec<_> = result
+        .settings
+        .iter()
+        .filter(|setting| setting.differs)
+        .collect();
     let value = |part: &Parting, value: Option<f64>| match part.role {
         None => value.map(number).unwrap_or_default(),
         Some(_) => String::new(),
@@ -59,10 +63,10 @@ pub(super) fn comparison(pen: Pen, contents: &Contents) -> Markup {
                         th class="v" { (base) }
                         th class="v" { (contents.title) }
                     } }
-                    tbody { @for own in settings.iter().take(MAX_ROWS) { tr {
-                        td { (own.key) }
+                    tbody { @for differing in settings.iter().take(MAX_ROWS) { tr {
+                        td { (differing.key) }
                         @for at in 0..2 {
-                            td class="v" { (setting(own.values.get(at).and_then(Option::as_ref))) }
+                            td class="v" { (setting(differing.values.get(at).and_then(Option::as_ref))) }
                         }
                     } } }
                 }
@@ -72,7 +76,7 @@ pub(super) fn comparison(pen: Pen, contents: &Contents) -> Markup {
     }
 }
 
-/// Number of rows that a table lacks.
+/// Number of rows left out of a table.
 fn rest(pen: Pen, all: u64) -> Markup {
     let left_out = all.saturating_sub(MAX_ROWS as u64);
     html! {

@@ -11,8 +11,10 @@ use super::{Pen, Sign, icon};
 pub(super) fn diagnosis(pen: Pen, contents: &Contents) -> Markup {
     let findings = &contents.findings;
     let rows = findings.guide.iter();
-    let rows = rows.filter(|own| is_shown(contents, own));
-    let rows: Vec<Markup> = rows.map(|own| row(pen, findings, own)).collect();
+    let rows = rows.filter(|row| is_shown(contents, row));
+    let rows: Vec<Markup> = rows
+        .map(|guide_row| row(pen, findings, guide_row))
+        .collect();
     html! {
         @if !rows.is_empty() {
             section {
@@ -28,24 +30,24 @@ fn remarks_of(findings: &Findings, topic: Topic) -> impl Iterator<Item = &Remark
     all.filter(move |remark| remark.topic == topic)
 }
 
-/// True if the row has content. Recorded data have a section of their own.
-fn is_shown(contents: &Contents, own: &GuideRow) -> bool {
+/// True if the row has content. Recorded data have a separate section.
+fn is_shown(contents: &Contents, row: &GuideRow) -> bool {
     let info = contents.info.as_ref();
-    let is_recorded = match own.topic {
+    let is_recorded = match row.topic {
         Topic::Recorded => false,
         Topic::Hyperparameters | Topic::Model | Topic::Input | Topic::Speed => {
-            own.state > RowState::Skipped
-                || remarks_of(&contents.findings, own.topic).next().is_some()
+            row.state > RowState::Skipped
+                || remarks_of(&contents.findings, row.topic).next().is_some()
         }
         Topic::Loss => info.is_some_and(|run| run.loss.is_some()),
         Topic::Metric => info.is_some_and(|run| run.metric.is_some()),
     };
-    is_recorded || own.hits > 0
+    is_recorded || row.hits > 0
 }
 
 /// A row: question, answer, and its rules.
-fn row(pen: Pen, findings: &Findings, own: &GuideRow) -> Markup {
-    let (sign, state) = match (&own.worst, own.state) {
+fn row(pen: Pen, findings: &Findings, row: &GuideRow) -> Markup {
+    let (sign, state) = match (&row.worst, row.state) {
         (Some(hit), _) => (Sign::of(hit.severity), pen.severity(hit.severity)),
         (None, RowState::Skipped | RowState::Open) => state(pen, RemarkState::Unknown),
         (None, RowState::Passed) => state(pen, RemarkState::Fine),
@@ -55,19 +57,19 @@ fn row(pen: Pen, findings: &Findings, own: &GuideRow) -> Markup {
     html! {
         tr {
             td class="nb" { span class="s" { (icon(sign, 14)) (state) } }
-            td class="nb" { b { (pen.texts.topics[own.topic as usize]) } }
+            td class="nb" { b { (pen.texts.topics[row.topic as usize]) } }
             td {}
             td {
-                @match &own.worst {
+                @match &row.worst {
                     Some(hit) => {
                         b { (pen.words(&hit.sentence)) }
-                        @if own.hits > 1 { " (" ((pen.texts.more_like_it)(own.hits - 1)) ")" }
+                        @if row.hits > 1 { " (" ((pen.texts.more_like_it)(row.hits - 1)) ")" }
                     }
-                    None => { (pen.words(&own.sentence)) }
+                    None => { (pen.words(&row.sentence)) }
                 }
             }
         }
-        @for remark in remarks_of(findings, own.topic) { (rule(pen, remark)) }
+        @for remark in remarks_of(findings, row.topic) { (rule(pen, remark)) }
     }
 }
 

@@ -55,13 +55,13 @@ pub(super) fn profile(pen: Pen, contents: &Contents) -> Markup {
                         @for name in pen.texts.rank_columns { th class="n" { (name) } }
                     } }
                     tbody {
-                        @for own in ranks.iter().take(MAX_RANKS) {
+                        @for rank in ranks.iter().take(MAX_RANKS) {
                             tr {
-                                td { (own.rank) @if let Some(host) = &own.host { " " (host) } }
-                                td class="n" { (time(own.median_step_nanos)) }
-                                td class="n" { (time(own.compute_nanos)) }
-                                td class="n" { (time(own.wait_nanos)) }
-                                td class=(if own.slow_steps > 0 { "n w" } else { "n" }) { (words::count(own.slow_steps)) }
+                                td { (rank.rank) @if let Some(host) = &rank.host { " " (host) } }
+                                td class="n" { (time(rank.median_step_nanos)) }
+                                td class="n" { (time(rank.compute_nanos)) }
+                                td class="n" { (time(rank.wait_nanos)) }
+                                td class=(if rank.slow_steps > 0 { "n w" } else { "n" }) { (words::count(rank.slow_steps)) }
                             }
                         }
                     }
@@ -111,16 +111,16 @@ fn advice(pen: Pen, summary: &SessionSummary) -> Markup {
                     th class="n" { (pen.texts.at_best) }
                 } }
                 tbody {
-                    @for own in &summary.advice {
-                        @let sign = Sign::of(own.severity);
+                    @for advice in &summary.advice {
+                        @let sign = Sign::of(advice.severity);
                         tr {
-                            td class="nb" { span class=(format!("s {}", sign.class())) { (icon(sign, 14)) (pen.severity(own.severity)) } }
+                            td class="nb" { span class=(format!("s {}", sign.class())) { (icon(sign, 14)) (pen.severity(advice.severity)) } }
                             td {
-                                (said(pen, &own.title))
-                                p { (said(pen, &own.evidence)) }
-                                @if !own.remedy.en.is_empty() { p class="rec" { (said(pen, &own.remedy)) } }
+                                (said(pen, &advice.title))
+                                p { (said(pen, &advice.evidence)) }
+                                @if !advice.remedy.en.is_empty() { p class="rec" { (said(pen, &advice.remedy)) } }
                             }
-                            td class="n" { @if own.gain_nanos > 0 { "−" (time(own.gain_nanos)) } }
+                            td class="n" { @if advice.gain_nanos > 0 { "−" (time(advice.gain_nanos)) } }
                         }
                     }
                 }
@@ -138,13 +138,13 @@ fn operators(pen: Pen, summary: &SessionSummary) -> Markup {
                     @for name in pen.texts.operator_columns { th class="n" { (name) } }
                 } }
                 tbody {
-                    @for own in summary.operators.iter().take(MAX_OPERATORS) {
+                    @for operator in summary.operators.iter().take(MAX_OPERATORS) {
                         tr {
-                            td { code { (own.name) } }
-                            td class="n" { (words::count(own.calls)) }
-                            td class="n" { (time(own.self_step_nanos)) }
-                            td class="n" { (percent(own.share)) }
-                            td class="n" { @if own.flops > 0 { (trimmed(own.flops as f64, 3)) } }
+                            td { code { (operator.name) } }
+                            td class="n" { (words::count(operator.calls)) }
+                            td class="n" { (time(operator.self_step_nanos)) }
+                            td class="n" { (percent(operator.share)) }
+                            td class="n" { @if operator.flops > 0 { (trimmed(operator.flops as f64, 3)) } }
                         }
                     }
                 }
@@ -157,12 +157,12 @@ fn memory(pen: Pen, summary: &SessionSummary) -> Markup {
     html! {
         @if !summary.memory.is_empty() {
             table { tbody {
-                @for own in &summary.memory {
+                @for memory in &summary.memory {
                     tr {
-                        td { (pen.texts.peak_memory) " " code { (own.device) } @if own.since_recording { p { (pen.texts.since_recording) } } }
+                        td { (pen.texts.peak_memory) " " code { (memory.device) } @if memory.since_recording { p { (pen.texts.since_recording) } } }
                         td class="n" {
-                            (bytes(own.peak_len_bytes))
-                            @if own.share().is_some() { " / " (bytes(own.device_len_bytes)) }
+                            (bytes(memory.peak_len_bytes))
+                            @if memory.share().is_some() { " / " (bytes(memory.device_len_bytes)) }
                         }
                     }
                 }

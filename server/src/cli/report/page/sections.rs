@@ -19,8 +19,11 @@ const MAX_ENTRIES: usize = 200;
 /// The advice of the first cause, else that of its watchpoint.
 pub(super) fn advice(pen: Pen, findings: &Findings) -> Option<&str> {
     let cause = findings.first_cause.as_ref()?;
-    let own = findings.watchpoints.get(cause.hit.watchpoint as usize);
-    let all = [Some(&cause.advice), own.map(|own| &own.advice)];
+    let watchpoint = findings.watchpoints.get(cause.hit.watchpoint as usize);
+    let all = [
+        Some(&cause.advice),
+        watchpoint.map(|watchpoint| &watchpoint.advice),
+    ];
     let told = all.into_iter().flatten().map(|words| pen.words(words));
     told.into_iter().find(|words| !words.is_empty())
 }
@@ -31,7 +34,10 @@ pub(super) fn facts(pen: Pen, contents: &Contents) -> Markup {
         watchpoints,
         ..
     } = &contents.findings;
-    let watching = watchpoints.iter().filter(|own| own.is_on).count() as u64;
+    let watching = watchpoints
+        .iter()
+        .filter(|watchpoint| watchpoint.is_on)
+        .count() as u64;
     let ranks = contents
         .info
         .as_ref()
@@ -63,8 +69,11 @@ pub(super) fn facts(pen: Pen, contents: &Contents) -> Markup {
 /// Measured value and the limit exceeded; empty without one.
 fn found(pen: Pen, hit: &Hit) -> (String, String) {
     let first = hit.measures.first();
-    first.map_or_else(Default::default, |own| {
-        (pen.words(&own.found).to_owned(), own.threshold.clone())
+    first.map_or_else(Default::default, |measure| {
+        (
+            pen.words(&measure.found).to_owned(),
+            measure.threshold.clone(),
+        )
     })
 }
 
@@ -141,7 +150,7 @@ fn hit_table(pen: Pen, findings: &Findings, hits: &[Hit], before: Option<i64>) -
     let mut rows = Vec::with_capacity(hits.len());
     for hit in hits {
         let title = findings.watchpoints.get(hit.watchpoint as usize);
-        let title = title.map_or(&*hit.condition, |own| pen.words(&own.title));
+        let title = title.map_or(&*hit.condition, |watchpoint| pen.words(&watchpoint.title));
         let name = pen.severity(hit.severity);
         let sign = Sign::of(hit.severity);
         let (found, limit) = found(pen, hit);
@@ -301,18 +310,21 @@ fn watchpoints(pen: Pen, findings: &Findings) -> Markup {
         .watchpoints_file
         .as_deref()
         .unwrap_or(pen.texts.recommended);
-    let all = findings.watchpoints.iter().filter(|own| own.is_on);
+    let all = findings
+        .watchpoints
+        .iter()
+        .filter(|watchpoint| watchpoint.is_on);
     let (mut hit, quiet): (Vec<&WatchpointResult>, Vec<&WatchpointResult>) =
-        all.partition(|own| own.hits > 0);
-    hit.sort_by_key(|own| std::cmp::Reverse(own.severity));
+        all.partition(|watchpoint| watchpoint.hits > 0);
+    hit.sort_by_key(|watchpoint| std::cmp::Reverse(watchpoint.severity));
     let rows = |all: &[&WatchpointResult]| {
         html! {
             table { tbody {
-                @for own in all {
+                @for watchpoint in all {
                     tr {
-                        td { (pen.words(&own.title)) }
-                        @if own.hits > 0 {
-                            td class=(format!("n {}", Sign::of(own.severity).class())) { (words::count(own.hits)) }
+                        td { (pen.words(&watchpoint.title)) }
+                        @if watchpoint.hits > 0 {
+                            td class=(format!("n {}", Sign::of(watchpoint.severity).class())) { (words::count(watchpoint.hits)) }
                         } @else {
                             td class="n u" { (pen.texts.no_hit) }
                         }
@@ -342,13 +354,13 @@ pub(super) fn not_judged(pen: Pen, findings: &Findings) -> Markup {
             .insert(&one.tensor);
     }
     let title = |condition: &str| {
-        let own = findings
+        let watchpoint = findings
             .watchpoints
             .iter()
-            .find(|own| own.condition == condition);
-        own.map_or_else(
+            .find(|watchpoint| watchpoint.condition == condition);
+        watchpoint.map_or_else(
             || condition.to_owned(),
-            |own| pen.words(&own.title).to_owned(),
+            |watchpoint| pen.words(&watchpoint.title).to_owned(),
         )
     };
     let whose = |tensors: &BTreeSet<&str>| {
@@ -363,8 +375,8 @@ pub(super) fn not_judged(pen: Pen, findings: &Findings) -> Markup {
             section {
                 h2 { (pen.texts.not_judged) }
                 table { tbody {
-                    @for own in findings.unread.iter().take(MAX_ENTRIES) {
-                        tr { td { (pen.texts.unread_type) } td { (own.tensor) } td { (own.dtype) } }
+                    @for tensor in findings.unread.iter().take(MAX_ENTRIES) {
+                        tr { td { (pen.texts.unread_type) } td { (tensor.tensor) } td { (tensor.dtype) } }
                     }
                     @for ((condition, reason), tensors) in reasons.iter().take(MAX_ENTRIES) {
                         tr {

@@ -36,7 +36,7 @@ pub(super) fn style() -> String {
 fn colours() -> Vec<(Rgb, Rgb)> {
     let (light, dark) = (Theme::light(), Theme::dark());
     let of = |theme: &Theme| {
-        let own = [
+        let fixed = [
             theme.surface,
             theme.grid,
             theme.base,
@@ -49,7 +49,7 @@ fn colours() -> Vec<(Rgb, Rgb)> {
         ];
         let steps = 0..=SHADES;
         let shades = steps.map(|shade| theme.sequence(f64::from(shade) / f64::from(SHADES)));
-        own.into_iter().chain(shades).collect::<Vec<Rgb>>()
+        fixed.into_iter().chain(shades).collect::<Vec<Rgb>>()
     };
     let pairs = of(&light).into_iter().zip(of(&dark));
     let mut seen = BTreeSet::new();

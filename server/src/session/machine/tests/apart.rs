@@ -7,7 +7,7 @@ use super::super::{Command, CommandError, Event, Machine, Note, RankState, State
 use super::PauseLevel;
 use super::{armed, asks, at, command, goes, held, hello, holds, resumes, running, secs, sent};
 
-/// A running session whose ranks are held each by itself; rank 1 is far ahead.
+/// A running session whose ranks are held individually; rank 1 is far ahead.
 fn apart(level: PauseLevel) -> Machine {
     let mut machine = running(2, level);
     command(&mut machine, secs(1), Command::Hold(HoldMode::Each)).unwrap();
@@ -150,7 +150,10 @@ fn a_rank_that_comes_back_is_held_and_one_that_stays_away_ends_the_pause() {
     pause(&mut machine);
     machine.apply(secs(3), Event::Gone { rank: 0 });
     let actions = machine.apply(secs(4), Event::Hello(Box::new(hello(0, 2))));
-    assert_eq!(sent(&actions, |own| matches!(own, ToTraining::Arm(_))), [0]);
+    assert_eq!(
+        sent(&actions, |message| matches!(message, ToTraining::Arm(_))),
+        [0]
+    );
     assert_eq!(holds(&machine.apply(secs(4), asks(0, 6, false))), [0]);
     assert!(matches!(machine.state, State::Waiting { .. }));
     machine.apply(secs(5), Event::Gone { rank: 0 });
@@ -179,7 +182,7 @@ fn ranks_far_apart_turn_pausing_off_though_one_of_them_passes_gates() {
         let actions = machine.apply(now + secs(2), Event::Tick);
         assert_eq!(goes(&actions), [1]);
         assert_eq!(machine.is_auto_off, turn == 2);
-        let disarmed = sent(&actions, |own| matches!(own, ToTraining::Disarm));
+        let disarmed = sent(&actions, |message| matches!(message, ToTraining::Disarm));
         assert_eq!(disarmed.len(), if turn == 2 { 2 } else { 0 });
     }
     assert_eq!(machine.notes.back().unwrap().1, Note::PausingOff);
@@ -194,7 +197,7 @@ fn ranks_far_apart_turn_pausing_off_though_one_of_them_passes_gates() {
         (&State::Running, false)
     );
     let actions = command(&mut machine, secs(40), Command::Hold(HoldMode::Each)).unwrap();
-    let is_arm = |own: &ToTraining| matches!(own, ToTraining::Arm(_));
+    let is_arm = |message: &ToTraining| matches!(message, ToTraining::Arm(_));
     assert_eq!(
         (sent(&actions, is_arm), machine.is_auto_off),
         (vec![0, 1], false)

@@ -11,7 +11,10 @@ fn a_pause_whose_ranks_have_ended_is_over() {
     let mut machine = waiting(2, PauseLevel::Never);
     machine.apply(secs(2), Event::Gone { rank: 1 });
     let actions = machine.apply(secs(3), Event::Hello(Box::new(hello(1, 2))));
-    assert_eq!(sent(&actions, |own| matches!(own, ToTraining::Arm(_))), [1]);
+    assert_eq!(
+        sent(&actions, |message| matches!(message, ToTraining::Arm(_))),
+        [1]
+    );
     assert_eq!(machine.state, State::Pausing);
     machine.apply(secs(3), bye(0, ByeReason::Failed));
     assert_eq!(machine.state, State::Running);

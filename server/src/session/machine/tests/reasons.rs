@@ -24,7 +24,7 @@ fn a_node_is_waited_for() {
     assert_eq!(holds(&actions), [0]);
 }
 
-/// Holds a rank at its first gate, of its own accord, for five more seconds.
+/// Holds a rank at its first gate, without a decision, for five more seconds.
 fn starts(rank: u32, step: i64) -> Event {
     Event::Held {
         rank,

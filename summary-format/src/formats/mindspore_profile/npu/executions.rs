@@ -60,8 +60,8 @@ fn timeline_data(mut table: Table<'_>, npu: &mut Npu<'_>, notes: &mut Vec<String
     table.finish(&mut npu.builder.trace.counts, notes);
 }
 
-/// Reads `aicpu_intermediate`: a row an execution; its start is in microseconds. What was dispatched before is not part
-/// of the execution.
+/// Reads `aicpu_intermediate`: a row an execution; its start is in microseconds. The dispatch before it is not part of
+/// the execution.
 fn ai_cpu(mut table: Table<'_>, npu: &mut Npu<'_>, notes: &mut Vec<String>) {
     let name = table.column(&["op_type", "kernel_type"]);
     let (start, end) = (table.column(&["run_start"]), table.column(&["run_end"]));
@@ -96,7 +96,7 @@ fn ai_cpu(mut table: Table<'_>, npu: &mut Npu<'_>, notes: &mut Vec<String>) {
     table.finish(&mut npu.builder.trace.counts, notes);
 }
 
-/// Takes the executions of the timeline that `MindSpore` wrote for display, where the table is missing. Its times count
+/// Takes the executions of the timeline that `MindSpore` wrote for display, if the table is missing. Its times count
 /// from the smallest tick that the device recorded; its names have no scopes.
 fn timeline(files: &MindsporeFiles<'_>, npu: &mut Npu<'_>) {
     let Some(trace) = files.device_timeline else {
@@ -107,14 +107,14 @@ fn timeline(files: &MindsporeFiles<'_>, npu: &mut Npu<'_>) {
     let first = ticks.unwrap_or(0);
     let has_ai_cpu = files.ai_cpu.is_some();
     let has_step_trace = files.step_trace.is_some();
-    for slice in 0..trace.slices.len() {
-        let Some(own) = trace.slices.get(slice) else {
+    for index in 0..trace.slices.len() {
+        let Some(slice) = trace.slices.get(index) else {
             continue;
         };
-        let Some(lane) = trace.lanes.get(usize::from(own.lane)) else {
+        let Some(lane) = trace.lanes.get(usize::from(slice.lane)) else {
             continue;
         };
-        let full = npu.facts.full_name(trace.texts.get(own.name));
+        let full = npu.facts.full_name(trace.texts.get(slice.name));
         let unit = match &*lane.process {
             // Scopes and unions.
             _ if matches!(lane.kind, LaneKind::Derived | LaneKind::Profiler) => continue,
@@ -129,10 +129,10 @@ fn timeline(files: &MindsporeFiles<'_>, npu: &mut Npu<'_>) {
             name: &full,
             unit: &unit,
             stream,
-            begin: own.begin.saturating_add(first),
-            duration: i64::try_from(own.duration).unwrap_or(i64::MAX),
+            begin: slice.begin.saturating_add(first),
+            duration: i64::try_from(slice.duration).unwrap_or(i64::MAX),
             bytes: 0,
-            place: usize::try_from(own.place).unwrap_or(0),
+            place: usize::try_from(slice.place).unwrap_or(0),
         });
     }
     let counts = &mut npu.builder.trace.counts;

@@ -15,7 +15,7 @@ use crate::trace::{NONE, Shapes, Trace};
 #[derive(Default)]
 pub(super) struct Facts {
     operators: HashMap<String, Fact>,
-    /// Full name by the last part of it; `None` if several have it.
+    /// Full name by its last part; `None` if several operators share it.
     full: HashMap<String, Option<String>>,
     numbers: HashMap<Shapes, u32>,
 }
@@ -24,7 +24,7 @@ pub(super) struct Facts {
 struct Fact {
     unit: Option<String>,
     shapes: Shapes,
-    /// Number of `shapes` in the trace, once it is there.
+    /// Number of `shapes` in the trace, once they are added.
     number: Option<u32>,
 }
 
@@ -94,7 +94,7 @@ impl Facts {
     /// Reads `flops`: FLOPs of one execution, in the columns of each unit.
     fn flops(&mut self, mut table: Table<'_>, builder: &mut TraceBuilder, notes: &mut Vec<String>) {
         let name = table.column(&["full_kernel_name", "op_full_name", "full_op_name"]);
-        // `FLOPS` are those of a second.
+        // `FLOPS` are per second.
         let columns = table.fields().filter_map(|(index, field)| {
             let decimals = match field.split('(').next()?.trim() {
                 "MFLOPs" => 6,
@@ -133,7 +133,7 @@ impl Facts {
         self.operators.entry(full.to_owned()).or_default()
     }
 
-    /// Full name of an operator, of which only the last part may be given.
+    /// Full name of an operator, given in full or by its last part.
     pub(super) fn full_name(&self, name: &str) -> String {
         let known = self.full.get(name).cloned().flatten();
         known.unwrap_or_else(|| name.to_owned())
@@ -141,7 +141,10 @@ impl Facts {
 
     /// Unit that runs an operator.
     pub(super) fn unit(&self, name: &str) -> String {
-        let known = self.operators.get(name).and_then(|own| own.unit.clone());
+        let known = self
+            .operators
+            .get(name)
+            .and_then(|operator| operator.unit.clone());
         known.unwrap_or_else(|| {
             let unit = if communicates(name) { HCCL } else { AI_CORE };
             unit.to_owned()

@@ -33,7 +33,7 @@ impl Costs {
     }
 }
 
-/// Reads a row a step, and one of means behind them; the links of all steps are summed.
+/// Reads a row per step, followed by a row of means; the links of all steps are summed.
 pub(super) fn read(
     files: &MindsporeFiles<'_>,
     trace: &mut Trace,
@@ -64,7 +64,8 @@ pub(super) fn read(
         };
         for (ranks, transports) in parsed {
             let costs = transports.iter().map(|(name, cost)| {
-                let at = |index: usize, unit| cost.get(index).map_or(0, |own| scaled(own, unit));
+                let at =
+                    |index: usize, unit| cost.get(index).map_or(0, |value| scaled(value, unit));
                 (&**name, at(1, KILOBYTE), at(0, MILLISECOND))
             });
             sums.add(&ranks, costs);
@@ -88,7 +89,7 @@ pub(super) fn read(
     costs
 }
 
-/// Bytes between two ranks. Of more ranks the size of the message does not follow from the links of one of them.
+/// Bytes between two ranks. With more ranks, the links of one rank do not determine the size of the message.
 fn sent(links: &LinkCosts) -> Option<u64> {
     let mut ranks = BTreeSet::new();
     let mut bytes = 0_u64;
@@ -99,8 +100,8 @@ fn sent(links: &LinkCosts) -> Option<u64> {
             continue;
         }
         for cost in transports.values() {
-            let own = cost.get(1).map_or(0, |own| scaled(own, KILOBYTE));
-            bytes = bytes.saturating_add(own);
+            let size = cost.get(1).map_or(0, |value| scaled(value, KILOBYTE));
+            bytes = bytes.saturating_add(size);
         }
     }
     (ranks.len() == 2).then_some(bytes)

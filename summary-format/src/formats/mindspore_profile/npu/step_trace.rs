@@ -27,7 +27,7 @@ struct Stretch {
     /// Name of the column: `stream_37_0_Receive-op663`.
     column: String,
     stream: String,
-    /// Full name of the operator; of several without a name that of the column.
+    /// Full name of the operator, or the name of the column for several operators without a name.
     operator: String,
     start: Option<usize>,
     end: Option<usize>,
@@ -47,7 +47,7 @@ impl Stretch {
         };
         Self {
             operator: npu.facts.full_name(operator),
-            stream: parts.map(|own| own.0.to_owned()).unwrap_or_default(),
+            stream: parts.map(|parts| parts.0.to_owned()).unwrap_or_default(),
             start: place("start"),
             end: place("end"),
             column: column.to_owned(),
@@ -55,7 +55,7 @@ impl Stretch {
     }
 }
 
-/// Reads `step_trace_raw`: a row a step, and one of means behind them.
+/// Reads `step_trace_raw`: a row per step, followed by a row of means.
 pub(super) fn read(
     files: &MindsporeFiles<'_>,
     costs: &Costs,
@@ -79,7 +79,7 @@ pub(super) fn read(
     });
     let mut stretches: Vec<Stretch> = stretches.collect();
     let mut points = files.step_points;
-    stretches.retain(|own| !npu.collective_streams.contains(&own.stream));
+    stretches.retain(|stretch| !npu.collective_streams.contains(&stretch.stream));
     while let Some(row) = table.next_row() {
         let ticks = |column| row.scaled(column, TICKS_TO_NANOS);
         let step = row.scaled(number, 0).zip(ticks(start).zip(ticks(end)));
@@ -103,21 +103,21 @@ pub(super) fn read(
         if let Some(points) = points.take() {
             mark(points, [at_forward, at_backward], npu, notes);
         }
-        for own in &stretches {
+        for stretch in &stretches {
             // A step may lack some of them.
-            let (Some(begin), Some(end)) = (ticks(own.start), ticks(own.end)) else {
+            let (Some(begin), Some(end)) = (ticks(stretch.start), ticks(stretch.end)) else {
                 continue;
             };
             if begin == 0 && end == 0 {
                 continue;
             }
             npu.push(&Execution {
-                name: &own.operator,
+                name: &stretch.operator,
                 unit: HCCL,
-                stream: &own.stream,
+                stream: &stretch.stream,
                 begin,
                 duration: end.saturating_sub(begin),
-                bytes: costs.bytes(number, &own.column),
+                bytes: costs.bytes(number, &stretch.column),
                 place: row.offset,
             });
         }
@@ -125,7 +125,7 @@ pub(super) fn read(
     table.finish(&mut npu.builder.trace.counts, notes);
 }
 
-/// Names the operators with which forward begins and backward ends, at their moments in the first step.
+/// Marks the first operator of forward and the last one of backward, at their times in the first step.
 fn mark(points: &[u8], at: [i64; 2], npu: &mut Npu<'_>, notes: &mut Vec<String>) {
     let points = match serde_json::from_slice::<Points>(points) {
         Ok(points) => points,
@@ -160,8 +160,8 @@ impl Npu<'_> {
         })
     }
 
-    /// Adds the parts of a step: the interval before it, forward and backward, and the tail. The interval is waiting for
-    /// data; the others only say where the step is, unless nothing else tells when the device works.
+    /// Adds the parts of a step: the interval before it, forward and backward, and the tail. The interval is waiting
+    /// for data. The others only locate the step, unless there are no other times of device work.
     fn parts(&mut self, place: usize, [begin, forward, backward, end]: [i64; 4]) {
         let work = if self.is_timed {
             SliceClass::DeviceAnnotation

@@ -1,4 +1,4 @@
-//! Tables of sums, for operators of which no execution has a time.
+//! Tables of sums, for operators without an execution that has a time.
 
 use super::super::super::decimal::scaled;
 use super::super::super::trace_builder::lines;
@@ -7,7 +7,7 @@ use super::super::tables::differences;
 use super::super::{MindsporeFiles, MindsporeTable};
 use super::{AI_CPU, Execution, Npu, unit_of};
 
-/// Maximum number of executions that are made of sums.
+/// Maximum number of executions derived from sums.
 const MAX_EXECUTIONS: u64 = 1 << 20;
 /// Digits from milliseconds to nanoseconds.
 const MILLIS_TO_NANOS: usize = 6;
@@ -17,7 +17,7 @@ const WITHOUT_TIMES: &str = "without times";
 /// Columns of a table of sums.
 struct Columns {
     name: &'static [&'static str],
-    /// Mean time of an execution, or of all of them.
+    /// Mean time of an execution, or the sum of their times.
     time: &'static [&'static str],
     is_mean: bool,
 }
@@ -33,8 +33,8 @@ const TYPES: Columns = Columns {
     is_mean: false,
 };
 
-/// Lays the operators without an execution behind everything else, one after another: their counts and times are known,
-/// their moments are not.
+/// Appends the operators without an execution after everything else, one after another: their counts and durations are
+/// known, but not their times.
 pub(super) fn read(files: &MindsporeFiles<'_>, npu: &mut Npu<'_>, notes: &mut Vec<String>) {
     let has_ai_cpu = files.ai_cpu.is_some();
     if let Some(bytes) = files.core_details {
@@ -88,7 +88,7 @@ fn lay(
         let full = row.text(Some(name)).into_owned();
         let count: Option<u64> = row
             .scaled(Some(count), 0)
-            .and_then(|own| own.try_into().ok());
+            .and_then(|number| number.try_into().ok());
         let times = if columns.is_mean { count } else { Some(1) };
         let nanos = times.and_then(|times| row.multiple(time, times));
         let (Some(count), Some(nanos), false) = (count, nanos, full.is_empty()) else {
@@ -113,8 +113,8 @@ fn lay(
     place(&sums, &file, npu, notes);
 }
 
-/// Reads `output_op_compute_time`: lines with the name, the mean milliseconds of an execution, and the stream, behind a
-/// line of dashes.
+/// Reads `output_op_compute_time`: a line of dashes, followed by lines with the name, the mean milliseconds of an
+/// execution, and the stream.
 fn means(files: &MindsporeFiles<'_>, bytes: &[u8], npu: &mut Npu<'_>, notes: &mut Vec<String>) {
     let file = MindsporeTable::CoreMeans.file_name(files.rank);
     let mut sums = Vec::new();

@@ -203,7 +203,10 @@ fn node(one: &Neighbour) -> AnyView {
         }
     };
     let title = match &one.says {
-        Some(says) => format!("{tensor}: {}", i18n.words(says)),
+        Some(says) => {
+            let colon = i18n.texts().overview().colon;
+            format!("{tensor}{colon}{}", i18n.words(says))
+        }
         None => tensor.clone(),
     };
     // Name within the layer: the layer's name is displayed above.

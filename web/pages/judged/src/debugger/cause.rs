@@ -3,6 +3,7 @@
 use trainscope_api::findings::Verdict;
 
 use super::model::use_model;
+use crate::advice::advice_on;
 use trainscope_web_kit::components::{Icon, IconName, severity_icon};
 use trainscope_web_kit::format;
 use trainscope_web_kit::i18n::use_i18n;
@@ -50,6 +51,10 @@ pub(super) fn Cause() -> impl IntoView {
         let hit = cause.hit.clone();
         let (class, icon) = severity_icon(hit.severity);
         let comma = i18n.texts().overview().comma;
+        let advice = model.findings.with(|findings| {
+            let advice = advice_on(findings, &cause.hit);
+            advice.map(|words| i18n.words(words))
+        });
         view! {
             <div class=format!("cause {class}") data-part="cause">
                 <span class=class>
@@ -70,13 +75,13 @@ pub(super) fn Cause() -> impl IntoView {
                     {model.rank_of(&cause.hit).map(|rank| format!("{comma}{rank}"))}
                 </span>
                 <span class="ink2 wide">{i18n.words_of(&cause.sentence, &cause.hit.tensor)} {i18n.texts().debugger().stop}</span>
-                {(!cause.advice.en.is_empty())
-                    .then(|| {
+                {advice
+                    .map(|advice| {
                         view! {
                             <span class="wide" data-part="advice">
                                 <b class="med">{i18n.texts().debugger().try_this}</b>
                                 " "
-                                {i18n.words(&cause.advice)}
+                                {advice}
                             </span>
                         }
                     })}

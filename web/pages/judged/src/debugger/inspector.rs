@@ -10,6 +10,7 @@ use super::model::{Model, use_model};
 use super::peek::{Peek, before_key};
 use super::picture::Magnitudes;
 use super::steps::OverSteps;
+use crate::advice::advice_on;
 use crate::excerpt::source_excerpt;
 use trainscope_web_kit::components::tensor::ClassBar;
 use trainscope_web_kit::components::{Icon, severity_icon};
@@ -186,20 +187,18 @@ pub(super) fn Inspector() -> impl IntoView {
     let advice = move || {
         let hit = model.selected.get()?;
         let advice = model.findings.with(|findings| {
-            let first = findings.first_cause.as_ref();
-            let first = first.filter(|first| first.hit.key() == hit.key());
-            let watchpoint = findings.watchpoints.get(hit.watchpoint as usize)?;
-            Some(
-                first
-                    .map_or(&watchpoint.advice, |first| &first.advice)
-                    .clone(),
-            )
-            .filter(|advice| !advice.en.is_empty())
-        })?;
+            let advice = advice_on(findings, &hit)?;
+            Some(i18n.words(advice))
+        });
+        let advice = advice.map(|advice| {
+            view! {
+                <h3>{i18n.texts().debugger().try_this}</h3>
+                <p class="small ink2">{advice}</p>
+            }
+        });
         Some(view! {
             <section>
-                <h3>{i18n.texts().debugger().try_this}</h3>
-                <p class="small ink2">{i18n.words(&advice)}</p>
+                {advice}
                 <p class="micro ink3">
                     {i18n.texts().debugger().condition} " " <span class="mono">{hit.condition}</span>
                 </p>

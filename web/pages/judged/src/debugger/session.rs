@@ -463,7 +463,7 @@ fn note(session: &Session, texts: &SessionTexts) -> Option<String> {
         SessionNoteKind::RuleHit => 6,
     }];
     Some(match last.rank {
-        Some(rank) => format!("rank {rank}: {text}"),
+        Some(rank) => format!("{}{}{text}", (texts.rank_name)(rank), texts.colon),
         None => text.to_owned(),
     })
 }
@@ -548,6 +548,22 @@ mod tests {
         assert_eq!(note_of(SessionNoteKind::PausingOff, false, 4), None);
         assert!(note_of(SessionNoteKind::NotAllJoined, false, 3).is_some());
         assert_eq!(note_of(SessionNoteKind::NotAllJoined, false, 4), None);
+    }
+
+    #[test]
+    fn a_note_names_its_rank_in_the_language_of_the_page() {
+        let running = Session {
+            notes: vec![SessionNote {
+                kind: SessionNoteKind::Interrupted,
+                since_secs: 1.0,
+                rank: Some(3),
+                step: None,
+            }],
+            ..session(SessionState::Running)
+        };
+        let of = |locale: Locale| note(&running, locale.texts().session()).unwrap_or_default();
+        assert_eq!(of(Locale::En), "rank 3: a signal ended the pause");
+        assert_eq!(of(Locale::Zh), "rank 3：信号结束了暂停");
     }
 
     #[test]

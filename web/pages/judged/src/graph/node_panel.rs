@@ -1,6 +1,7 @@
 //! Properties of the selected node or scope, with links to its neighbours.
 
 use trainscope_api::graphs::{GraphNode, Neighbour, Precision};
+use trainscope_format::graph::TensorType;
 use trainscope_format::{Kind, Severity};
 
 use super::likeness::Likeness;
@@ -209,12 +210,9 @@ fn neighbour(neighbour: &Neighbour) -> AnyView {
 }
 
 fn outputs(title: &'static str, node: &GraphNode) -> AnyView {
-    let outputs = node
-        .outputs
-        .iter()
-        .map(shape)
-        .filter(|text| !text.is_empty());
-    let shown = outputs.take(LISTED).enumerate().map(|(slot, text)| {
+    let known = known(&node.outputs);
+    let all = known.len();
+    let shown = known.into_iter().take(LISTED).map(|(slot, text)| {
         view! {
             <div class="io">
                 <span class="micro ink3">{slot}</span>
@@ -224,11 +222,14 @@ fn outputs(title: &'static str, node: &GraphNode) -> AnyView {
         .into_any()
     });
     let shown: Vec<AnyView> = shown.collect();
-    let left_out = left_out(
-        node.outputs.len().min(10_000) as u64,
-        LISTED.max(shown.len()),
-    );
+    let left_out = left_out(all as u64, shown.len());
     section(title, shown, left_out)
+}
+
+/// Slots and texts of the outputs of which something is known.
+fn known(outputs: &[TensorType]) -> Vec<(usize, String)> {
+    let texts = outputs.iter().map(shape).enumerate();
+    texts.filter(|(_, text)| !text.is_empty()).collect()
 }
 
 fn attributes(texts: &GraphTexts, node: &GraphNode) -> Vec<(String, String)> {
@@ -326,4 +327,20 @@ fn findings(node: &GraphNode) -> AnyView {
     let shown: Vec<AnyView> = shown.collect();
     let left_out = left_out(node.total_hits, shown.len());
     section(i18n.texts().graph().findings, shown, left_out)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn outputs_keep_their_slots_after_an_unknown_one() {
+        let of = |dtype: &str| TensorType {
+            dtype: dtype.to_owned(),
+            shape: None,
+        };
+        let outputs = [of("f32"), of(""), of("i64")];
+        let expected = [(0, "f32".to_owned()), (2, "i64".to_owned())];
+        assert_eq!(known(&outputs), expected);
+    }
 }

@@ -14,6 +14,7 @@ use super::hyperparameters::named;
 use super::model::{Model, by_count, curve_of};
 use super::program;
 use super::undecided::undecided;
+use crate::advice::advice_on;
 use trainscope_web_kit::components::{Icon, IconName, severity_icon};
 use trainscope_web_kit::format;
 use trainscope_web_kit::i18n::{I18n, OverviewTexts, use_i18n};
@@ -496,7 +497,7 @@ fn advice(model: Model, i18n: I18n) -> Option<AnyView> {
     if program::source_of(&found).is_some() {
         return None;
     }
-    let words = advice_of(&found)?;
+    let words = advice_on(&found, &found.first_cause.as_ref()?.hit)?;
     Some(
         view! {
             <p class="adv">
@@ -504,23 +505,12 @@ fn advice(model: Model, i18n: I18n) -> Option<AnyView> {
                 <span>
                     <b>{i18n.texts().overview().most_likely}</b>
                     " "
-                    {i18n.words(&words)}
+                    {i18n.words(words)}
                 </span>
             </p>
         }
         .into_any(),
     )
-}
-
-/// Advice on the first cause, else that on its watchpoint.
-fn advice_of(found: &Findings) -> Option<trainscope_api::findings::Words> {
-    let cause = found.first_cause.as_ref()?;
-    let watchpoint = found.watchpoints.get(cause.hit.watchpoint as usize);
-    let usual = watchpoint.map(|watchpoint| watchpoint.advice.clone());
-    Some(cause.advice.clone())
-        .filter(|words| !words.en.is_empty())
-        .or(usual)
-        .filter(|words| !words.en.is_empty())
 }
 
 #[cfg(test)]

@@ -349,7 +349,18 @@ async fn curves(
         let is_metric = info.metric.as_ref().is_some_and(|last| last.tag == one.0);
         let picks: [Option<Pick>; 2] = [Some(|_| Some(0)), is_metric.then_some(best_at)];
         for pick in picks.into_iter().flatten() {
-            if let Some(point) = exactly(key(one), &series, pick).await? {
+            let ask = async |(from, to)| {
+                let mut answer = client::scalars_many(&ScalarsRequest {
+                    series: vec![key(one)],
+                    from,
+                    to,
+                    points: Some(POINTS),
+                    ..ScalarsRequest::default()
+                })
+                .await?;
+                Ok::<_, ClientError>(answer.series.pop().flatten())
+            };
+            if let Some(point) = exactly(&series, pick, ask).await? {
                 put_in(&mut series, point);
             }
         }
@@ -374,31 +385,31 @@ fn best_at(series: &Series) -> Option<usize> {
     best.map(|(at, _)| at)
 }
 
+/// Steps of a bucket: the last of the bucket before it, and its last.
+type BucketSteps = (Option<i64>, Option<i64>);
+
 /// Requests step and value of a point inside a bucket, in ever smaller buckets: a bucket holds only its last point.
-/// `None` if `series` has no buckets.
-async fn exactly(
-    key: SeriesKey,
+/// `ask` requests the series between two steps. `None` if `series` has no buckets.
+async fn exactly<E>(
     series: &Series,
     pick: Pick,
-) -> Result<Option<(i64, f64)>, ClientError> {
+    mut ask: impl AsyncFnMut(BucketSteps) -> Result<Option<Series>, E>,
+) -> Result<Option<(i64, f64)>, E> {
     let mut seen = Some(series.clone()).filter(|series| series.cut);
-    for _ in 0..MAX_LOOKS {
-        let Some(series) = seen else { break };
+    let mut asked = 0;
+    while let Some(series) = seen {
         let Some(at) = pick(&series) else { break };
         let step = series.steps.get(at).copied();
         if !series.cut {
             return Ok(step.zip(series.values.get(at).copied()));
         }
+        if asked == MAX_LOOKS {
+            break;
+        }
+        asked += 1;
         let before = at.checked_sub(1);
-        let request = ScalarsRequest {
-            series: vec![key.clone()],
-            from: before.and_then(|before| series.steps.get(before).copied()),
-            to: step,
-            points: Some(POINTS),
-            ..ScalarsRequest::default()
-        };
-        let mut answer = client::scalars_many(&request).await?;
-        seen = answer.series.pop().flatten();
+        let before = before.and_then(|before| series.steps.get(before).copied());
+        seen = ask((before, step)).await?;
     }
     Ok(None)
 }
@@ -448,6 +459,8 @@ struct Items<T> {
 
 #[cfg(test)]
 mod tests {
+    use std::task::{Context, Poll, Waker};
+
     use super::*;
 
     #[test]
@@ -496,5 +509,37 @@ mod tests {
             (&[99.0, 100.0][..], &[9.0, 9.0][..])
         );
         assert_eq!(best_at(&Series::default()), None);
+    }
+
+    #[test]
+    fn the_answer_to_the_last_request_is_read() {
+        let series = |cut| Series {
+            steps: vec![10, 20],
+            values: vec![1.0, 2.0],
+            max: vec![1.0, 3.0],
+            cut,
+            ..Series::default()
+        };
+        // Answers have buckets up to a number of requests.
+        let found = |bucketed: usize| {
+            let mut asked = Vec::new();
+            let ask = async |steps| {
+                asked.push(steps);
+                Ok::<_, ()>(Some(series(asked.len() <= bucketed)))
+            };
+            let first = series(bucketed > 0);
+            let mut answer = Box::pin(exactly(&first, best_at, ask));
+            let mut context = Context::from_waker(Waker::noop());
+            let Poll::Ready(Ok(point)) = answer.as_mut().poll(&mut context) else {
+                panic!("no answer");
+            };
+            drop(answer);
+            assert!(asked.iter().all(|steps| *steps == (Some(10), Some(20))));
+            (point, asked.len())
+        };
+        assert_eq!(found(0), (None, 0));
+        assert_eq!(found(1), (Some((20, 2.0)), 2));
+        assert_eq!(found(MAX_LOOKS - 1), (Some((20, 2.0)), MAX_LOOKS));
+        assert_eq!(found(MAX_LOOKS), (None, MAX_LOOKS));
     }
 }

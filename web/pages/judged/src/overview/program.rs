@@ -13,6 +13,7 @@ use trainscope_format::SourceLine;
 
 use super::checks;
 use super::model::Model;
+use crate::advice::advice_on;
 use crate::excerpt::{file_name, source_excerpt};
 use trainscope_web_kit::components::{Icon, IconName};
 use trainscope_web_kit::i18n::{I18n, use_i18n};
@@ -41,22 +42,24 @@ pub(super) fn cause(model: Model) -> AnyView {
     let card = move || {
         let found = model.findings.get()?;
         let source = source_of(&found)?;
-        let advice = found
-            .first_cause
-            .as_ref()
-            .map(|cause| i18n.words(&cause.advice));
+        let cause = found.first_cause.as_ref()?;
+        let advice = advice_on(&found, &cause.hit).map(|words| {
+            view! {
+                <section class="card">
+                    <div class="head ruled">
+                        <h2>{TEXTS.advice.read(i18n)}</h2>
+                    </div>
+                    <div class="body small">{i18n.words(words)}</div>
+                </section>
+            }
+        });
         Some(view! {
             <div class="at-line" data-part="cause">
                 <section class="card">
                     {source_excerpt(source)}
                     <p class="micro ink3">{TEXTS.source.read(i18n)}</p>
                 </section>
-                <section class="card">
-                    <div class="head ruled">
-                        <h2>{TEXTS.advice.read(i18n)}</h2>
-                    </div>
-                    <div class="body small">{advice}</div>
-                </section>
+                {advice}
             </div>
         })
     };

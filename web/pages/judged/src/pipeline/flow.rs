@@ -126,7 +126,7 @@ fn operation(index: usize, operation: &PipelineOperation, is_slow: bool, view: V
             .differing
             .with(|all| match all.as_ref()?.operations.get(index)? {
                 Difference::OnlyHere => Some(0),
-                Difference::Values(values) => (!values.is_empty()).then_some(1),
+                Difference::Values(values) => (!values.is_same()).then_some(1),
             })
     });
     let state = move || match (is_slow, difference.get().is_some()) {

@@ -1,19 +1,16 @@
 //! Properties of an operation, with links to its neighbours.
 
-use std::collections::BTreeMap;
+use trainscope_api::pipeline::{
+    OperationStats, PipelineOperation, PipelinePart, SlowOperation, WorkersEstimate,
+};
 
-use trainscope_api::pipeline::{OperationStats, PipelinePart, SlowOperation, WorkersEstimate};
-
-use super::against::Difference;
+use super::against::{Difference, Parameters, Values};
 use super::flow::of_all;
 use super::model::{use_model, whole_share};
 use super::waiting::{bars, sentences};
 use trainscope_web_kit::format;
 use trainscope_web_kit::i18n::use_i18n;
 use trainscope_web_kit::prelude::*;
-
-/// Parameters of an operation, each with the differing value of the other run.
-type Values = BTreeMap<String, Option<String>>;
 
 /// The panel at the right.
 #[component]
@@ -28,8 +25,8 @@ pub(super) fn Inspector() -> impl IntoView {
             .with(|all| all.as_ref()?.operations.get(index).cloned());
         let (values, is_alone) = match difference {
             Some(Difference::Values(values)) => (values, false),
-            Some(Difference::OnlyHere) => (Values::new(), true),
-            None => (Values::new(), false),
+            Some(Difference::OnlyHere) => (Values::default(), true),
+            None => (Values::default(), false),
         };
         let (all, users, interval_millis, processors, slow) = model.with_pipeline(|pipeline| {
             let users = pipeline.operations.iter().enumerate().filter(|(_, user)| {
@@ -55,7 +52,7 @@ pub(super) fn Inspector() -> impl IntoView {
             operation.name.clone()
         };
         let nothing = operation.parameters.is_empty() && operation.transforms.is_empty();
-        let others = others(&values, &operation.parameters);
+        let outside = outside(&values.parameters, &operation);
         Some(view! {
             <section>
                 <h2 class="flex">
@@ -70,13 +67,22 @@ pub(super) fn Inspector() -> impl IntoView {
             {slow.map(|slow| help(&slow, processors))}
             <section>
                 <h3>{texts.parameters}</h3>
-                {pairs(&operation.parameters, &values)}
-                {others}
+                {pairs(&operation.parameters, &outside)}
                 {nothing.then(|| view! { <p class="small ink3">{texts.no_parameters}</p> })}
             </section>
             {operation.running.as_ref().map(|running| ran(running, interval_millis))}
-            {parts(texts.transforms, &operation.transforms, &values)}
-            {parts(texts.sampler, operation.sampler.as_slice(), &values)}
+            {parts(
+                texts.transforms,
+                &operation.transforms,
+                values.transforms.as_deref(),
+                &values.parameters,
+            )}
+            {parts(
+                texts.sampler,
+                operation.sampler.as_slice(),
+                values.sampler.as_deref(),
+                &values.parameters,
+            )}
             {neighbours(from, inputs)}
             {neighbours(to, users)}
         })
@@ -88,8 +94,8 @@ pub(super) fn Inspector() -> impl IntoView {
     }
 }
 
-/// Names and values, with the value in the other run if it differs.
-fn pairs(parameters: &[(String, String)], values: &Values) -> Vec<AnyView> {
+/// Names and values, with the value in the other run if it differs; below them, parameters that only that run has.
+fn pairs(parameters: &[(String, String)], values: &Parameters) -> Vec<AnyView> {
     let pair = |(name, value): &(String, String)| {
         let there = values
             .get(name)
@@ -107,14 +113,9 @@ fn pairs(parameters: &[(String, String)], values: &Values) -> Vec<AnyView> {
         }
         .into_any()
     };
-    parameters.iter().map(pair).collect()
-}
-
-/// Parameters that only the other run's operation has.
-fn others(values: &Values, parameters: &[(String, String)]) -> Vec<AnyView> {
     let is_here = |name: &str| parameters.iter().any(|(key, _)| key == name);
     let others = values.iter().filter(|(name, _)| !is_here(name));
-    let row = |(name, there): (&String, &Option<String>)| {
+    let other = |(name, there): (&String, &Option<String>)| {
         let value = format!("≠ {}", there.as_deref().unwrap_or("–"));
         view! {
             <div class="pair">
@@ -126,7 +127,27 @@ fn others(values: &Values, parameters: &[(String, String)]) -> Vec<AnyView> {
         }
         .into_any()
     };
-    others.map(row).collect()
+    parameters
+        .iter()
+        .map(pair)
+        .chain(others.map(other))
+        .collect()
+}
+
+/// Differing parameters of an operation outside its parts.
+fn outside(values: &Parameters, operation: &PipelineOperation) -> Parameters {
+    let is_inside = |name: &str| {
+        let mut parts = operation.transforms.iter().chain(&operation.sampler);
+        parts.any(|part| inside(name, part).is_some())
+    };
+    let all = values.iter().filter(|(name, _)| !is_inside(name));
+    all.map(|(name, there)| (name.clone(), there.clone()))
+        .collect()
+}
+
+/// Name of a parameter in a part; `None` for one outside it.
+fn inside<'a>(name: &'a str, part: &PipelinePart) -> Option<&'a str> {
+    name.strip_prefix(&*part.name)?.strip_prefix('.')
 }
 
 /// Execution of the operation: times, and occupancy of its output queue.
@@ -143,7 +164,7 @@ fn ran(stats: &OperationStats, interval_millis: u64) -> AnyView {
     if let Some(share) = stats.busy {
         rows.push((busy.to_owned(), whole_share(share)));
     }
-    let rows = pairs(&rows, &Values::new());
+    let rows = pairs(&rows, &Parameters::new());
     let curve = (stats.samples > 0).then(|| {
         let apart = format::nanos(interval_millis.saturating_mul(1_000_000));
         let label = (texts.samples)(stats.samples, &apart);
@@ -207,18 +228,30 @@ fn help(slow: &SlowOperation, processors: u64) -> Option<AnyView> {
     Some(section.into_any())
 }
 
-fn parts(title: &'static str, parts: &[PipelinePart], values: &Values) -> AnyView {
+/// Parts with their parameters, and the names of the parts in the other run if those differ.
+fn parts(
+    title: &'static str,
+    parts: &[PipelinePart],
+    there: Option<&[String]>,
+    values: &Parameters,
+) -> AnyView {
     // The content of a user-defined function may not have been recorded.
     let is_told = |part: &PipelinePart| !part.name.is_empty() || !part.parameters.is_empty();
-    if !parts.iter().any(is_told) {
+    if there.is_none() && !parts.iter().any(is_told) {
         return ().into_any();
     }
+    let there = there.map(|names| {
+        let names = match names {
+            [] => "–".to_owned(),
+            names => names.join(" · "),
+        };
+        view! { <p class="small warn">"≠ " {names}</p> }
+    });
     let part = |part: &PipelinePart| {
-        let prefix = format!("{}.", part.name);
-        let of_part = values.iter().filter_map(|(name, there)| {
-            Some((name.strip_prefix(&prefix)?.to_owned(), there.clone()))
-        });
-        let of_part: Values = of_part.collect();
+        let of_part = values
+            .iter()
+            .filter_map(|(name, there)| Some((inside(name, part)?.to_owned(), there.clone())));
+        let of_part: Parameters = of_part.collect();
         let rows = pairs(&part.parameters, &of_part);
         view! {
             <div class="part">
@@ -228,7 +261,7 @@ fn parts(title: &'static str, parts: &[PipelinePart], values: &Values) -> AnyVie
         }
     };
     let parts = parts.iter().map(part).collect_view();
-    view! { <section><h3>{title}</h3> {parts}</section> }.into_any()
+    view! { <section><h3>{title}</h3> {there} {parts}</section> }.into_any()
 }
 
 fn neighbours(title: &'static str, all: Vec<usize>) -> AnyView {
@@ -249,4 +282,31 @@ fn neighbours(title: &'static str, all: Vec<usize>) -> AnyView {
     };
     let links = all.into_iter().map(link).collect_view();
     view! { <section><h3>{title}</h3> {links}</section> }.into_any()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_difference_is_shown_with_its_part_or_outside() {
+        let part = |name: &str| PipelinePart {
+            name: name.to_owned(),
+            ..PipelinePart::default()
+        };
+        let operation = PipelineOperation {
+            transforms: vec![part("Resize")],
+            sampler: Some(part("Random")),
+            ..PipelineOperation::default()
+        };
+        let names = ["Flip.share", "Random.seed", "Resize.size", "rows"];
+        let values = names.map(|name| (name.to_owned(), None));
+        let found = outside(&Parameters::from(values), &operation);
+        assert_eq!(
+            found.into_keys().collect::<Vec<_>>(),
+            ["Flip.share", "rows"]
+        );
+        let inside = names.map(|name| inside(name, &operation.transforms[0]));
+        assert_eq!(inside, [None, None, Some("size"), None]);
+    }
 }

@@ -5,14 +5,16 @@ use std::sync::Arc;
 use trainscope_api::profile::{
     MemoryAnswer, MemoryCategory, MemoryHolder, MemoryQuery, MemoryTotal, SessionSummary,
 };
-use trainscope_charts::profile::{Figure, Hit, Layer, Memory, Shade};
+use trainscope_charts::profile::{Figure, Hit};
 use trainscope_format::Severity;
 
 mod beside;
 mod holders;
+mod picture;
 
 use beside::{MemoryAdvice, OverSession};
 use holders::{HolderGroup, Holders};
+use picture::{layers, phases, picture, shade_of};
 
 use super::lack::{Lack, missing};
 use super::model::{Model, time, use_model};
@@ -37,19 +39,6 @@ const GROUP: &str = "group";
 
 /// Share of the device above which a peak is a warning.
 const NEAR_LIMIT: f64 = 0.9;
-
-/// Categories from the bottom of the stack, the longest-lived first.
-const ORDER: [MemoryCategory; 9] = [
-    MemoryCategory::Parameters,
-    MemoryCategory::Optimizer,
-    MemoryCategory::Kept,
-    MemoryCategory::Inputs,
-    MemoryCategory::Gradients,
-    MemoryCategory::Activations,
-    MemoryCategory::Autograd,
-    MemoryCategory::Workspace,
-    MemoryCategory::Other,
-];
 
 #[derive(Clone, Copy)]
 struct MemoryModel {
@@ -171,9 +160,11 @@ pub(super) fn MemoryView() -> impl IntoView {
             detail = [sentence, detail].join(texts.profile().between);
             sentence = failed;
         }
-        // Growth needs three steps; the distance to the limit needs the size of the device.
-        let is_judged = share.is_some() || answer.growth.is_some() || total.failures > 0;
-        let standing = Standing::new(severity, is_judged);
+        let open_rules = model.with(beside::not_judged)?;
+        if let Some(reasons) = &open_rules {
+            detail = [&*detail, reasons].join(texts.profile().between);
+        }
+        let standing = Standing::new(severity, open_rules.is_none());
         Some(verdict(standing, sentence, detail, Some(open)))
     };
     move || match has_memory.get() {
@@ -440,101 +431,6 @@ fn device_name(device: &str, texts: Texts) -> String {
         Some(("0", _)) => texts.memory().host.to_owned(),
         Some(("1", index)) => format!("cuda:{index}"),
         _ => device.to_owned(),
-    }
-}
-
-/// Colour of a category: the longer it lives, the lighter.
-const fn shade_of(category: MemoryCategory) -> Shade {
-    Shade::Magnitude(match category {
-        MemoryCategory::Parameters => 1,
-        MemoryCategory::Optimizer | MemoryCategory::Kept => 2,
-        MemoryCategory::Inputs => 3,
-        MemoryCategory::Gradients => 4,
-        MemoryCategory::Activations => 5,
-        MemoryCategory::Autograd => 6,
-        MemoryCategory::Workspace => 7,
-        MemoryCategory::Other => 8,
-    })
-}
-
-/// Categories with any bytes, from the bottom of the stack.
-fn layers(answer: &MemoryAnswer) -> Vec<(MemoryCategory, &[u64])> {
-    let layers = ORDER.into_iter().filter_map(|category| {
-        let mut series = answer.series.iter();
-        let held = series.find(|held| held.category == category)?;
-        let has_bytes = held.bytes.iter().any(|bytes| *bytes > 0);
-        has_bytes.then_some((category, &*held.bytes))
-    });
-    layers.collect()
-}
-
-/// First start of each phase of a step, ns since the start of the step, with its name.
-fn phases(
-    summary: &SessionSummary,
-    step: Option<(i64, i64, i64)>,
-    texts: Texts,
-) -> Vec<(f64, String)> {
-    let Some((number, begin, _)) = step else {
-        return Vec::new();
-    };
-    let step = summary.steps.iter().find(|step| step.number == number);
-    let mut seen = Vec::new();
-    let mut marks = Vec::new();
-    for phase in step.iter().flat_map(|step| &step.phases) {
-        use trainscope_api::profile::PhaseKind::{Backward, Forward, Update};
-        if matches!(phase.kind, Forward | Backward | Update) && !seen.contains(&phase.kind) {
-            seen.push(phase.kind);
-            let name = texts.profile().phases[phase.kind as usize].to_owned();
-            marks.push((phase.begin_nanos.saturating_sub(begin) as f64, name));
-        }
-    }
-    marks
-}
-
-fn picture(
-    answer: &MemoryAnswer,
-    total: Option<&MemoryTotal>,
-    origin: i64,
-    phases: Vec<(f64, String)>,
-    texts: Texts,
-) -> Memory {
-    let numbers = |bytes: &[u64]| bytes.iter().map(|bytes| *bytes as f64).collect();
-    let layers = layers(answer).into_iter().map(|(category, bytes)| Layer {
-        shade: shade_of(category),
-        bytes: numbers(bytes),
-    });
-    let times = answer.times_nanos.iter();
-    let times: Vec<f64> = times
-        .map(|time| time.saturating_sub(origin) as f64)
-        .collect();
-    let has_reserved = answer.reserved.iter().any(|bytes| *bytes > 0);
-    let limit = total.filter(|total| total.share().is_some()).map(|total| {
-        let size = total.device_len_bytes;
-        (
-            size as f64,
-            (texts.memory().device_size)(&format::bytes(size)),
-        )
-    });
-    let ends = answer.times_nanos.first().zip(answer.times_nanos.last());
-    let peak = total
-        .zip(ends)
-        .filter(|(total, (first, last))| (**first..=**last).contains(&total.peak_at_nanos));
-    let peak = peak.map(|(total, _)| {
-        let at = total.peak_at_nanos.saturating_sub(origin) as f64;
-        let bytes = total.peak_len_bytes;
-        (at, bytes as f64, format::bytes(bytes))
-    });
-    Memory {
-        times,
-        layers: layers.collect(),
-        reserved: if has_reserved {
-            numbers(&answer.reserved)
-        } else {
-            Vec::new()
-        },
-        limit,
-        peak,
-        phases,
     }
 }
 

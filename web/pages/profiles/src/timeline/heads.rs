@@ -107,15 +107,7 @@ fn second(model: Model, i18n: I18n, session: usize) -> AnyView {
     let name = move || {
         let sources = model.others.sources.get();
         let source = sources.into_iter().nth(session.checked_sub(1)?)?;
-        let first = model.source.get();
-        let rank = source.rank.map(|rank| (i18n.texts().timeline().rank)(rank));
-        let is_run = source.run != first.run;
-        let run = is_run.then_some(source.run);
-        let chosen = model.profiles.chosen.get();
-        let chosen = chosen.as_ref().map(|entry| &entry.session);
-        let session = source.session.filter(|session| Some(session) != chosen);
-        let parts: Vec<String> = run.into_iter().chain(session).chain(rank).collect();
-        Some(parts.join(" · "))
+        Some(model.name_of(source, i18n.texts().timeline()))
     };
     view! {
         <span class="cut plain" title=name>

@@ -1,6 +1,8 @@
 //! The choice of other sessions or ranks below the first one, and of their alignment.
 
-use super::model::{Align, Below, use_model};
+use trainscope_api::profile::ProfileEntry;
+
+use super::model::{Align, Below, Source, use_model};
 use trainscope_web_kit::components::{Icon, IconName, Popover};
 use trainscope_web_kit::format;
 use trainscope_web_kit::i18n::use_i18n;
@@ -8,6 +10,8 @@ use trainscope_web_kit::prelude::*;
 
 /// Value of the choice of all ranks.
 const ALL: &str = "all";
+/// Value of the choice of the shown session if it is not among the candidates.
+const NOW: &str = "now";
 
 /// A session and rank of the run.
 type Candidate = (String, u32);
@@ -20,14 +24,14 @@ pub(super) fn OtherButton() -> impl IntoView {
     let is_open = RwSignal::new(false);
     let candidates = Memo::new(move |_| {
         let chosen = model.profiles.chosen.get();
-        let is_own = |session: &str, rank: u32| {
+        let is_chosen = |session: &str, rank: u32| {
             chosen
                 .as_ref()
                 .is_some_and(|entry| entry.session == session && entry.rank == rank)
         };
         let list = model.profiles.list.answer.get().unwrap_or_default();
         let others = list.sessions.iter();
-        let others = others.filter(|other| !is_own(&other.session, other.rank));
+        let others = others.filter(|other| !is_chosen(&other.session, other.rank));
         let others = others.map(|other| (other.session.clone(), other.rank));
         others.collect::<Vec<Candidate>>()
     });
@@ -40,34 +44,40 @@ pub(super) fn OtherButton() -> impl IntoView {
             .profiles
             .chosen
             .with(|chosen| chosen.as_ref().map(|entry| entry.session.clone()));
+        let run = model.profiles.run.get();
+        let is_all = has_other.get() && others.is_all.get();
         let now = others.sources.with(|all| all.first().cloned());
-        let is_all = others.is_all.get();
-        let options = candidates
-            .iter()
-            .enumerate()
-            .map(|(index, (session, rank))| {
-                let is_now = !is_all
-                    && now.as_ref().is_some_and(|now| {
-                        now.rank == Some(*rank)
-                            && (now.session.as_ref() == Some(session) || now.session.is_none())
-                    });
-                let name = (texts.rank)(*rank);
-                let name = if Some(session) == current.as_ref() {
-                    name
-                } else {
-                    format!("{session} · {name}")
-                };
-                view! {
-                    <option value=index.to_string() selected=is_now>
-                        {name}
-                    </option>
-                }
-            });
+        let now = now.filter(|_| !is_all).map(|now| {
+            let list = model.profiles.list.answer.get().unwrap_or_default();
+            meant(&list.sessions, &run, now)
+        });
+        let source = |(session, rank): &Candidate| Source {
+            run: run.clone(),
+            session: Some(session.clone()),
+            rank: Some(*rank),
+        };
+        let sources: Vec<Source> = candidates.iter().map(source).collect();
+        let unlisted = now.clone().filter(|now| !sources.contains(now));
+        let unlisted = unlisted.map(|now| {
+            view! {
+                <option value=NOW selected=true>
+                    {model.name_of(now, texts)}
+                </option>
+            }
+        });
+        let options = sources.into_iter().enumerate().map(|(index, source)| {
+            let is_now = now.as_ref() == Some(&source);
+            view! {
+                <option value=index.to_string() selected=is_now>
+                    {model.name_of(source, texts)}
+                </option>
+            }
+        });
         let options = options.collect_view();
         let of_session = candidates
             .iter()
             .filter(|(session, _)| Some(session) == current.as_ref());
-        let has_ranks = of_session.count() > 1;
+        let has_ranks = is_all || of_session.count() > 1;
         let on_change = move |event| {
             let place: Option<usize> = event_target_value(&event).parse().ok();
             let chosen = place.and_then(|place| candidates.get(place));
@@ -90,6 +100,7 @@ pub(super) fn OtherButton() -> impl IntoView {
                             </option>
                         }
                     })}
+                {unlisted}
                 {options}
             </select>
         }
@@ -166,5 +177,58 @@ pub(super) fn OtherButton() -> impl IntoView {
                 </Popover>
             }
         })
+    }
+}
+
+/// The session that is shown for a choice that lacks its session or rank: the first of the run that fits, as on the
+/// server. The choice itself if the run has none, or if it is of another run.
+fn meant(sessions: &[ProfileEntry], run: &str, choice: Source) -> Source {
+    let is_meant = |entry: &&ProfileEntry| {
+        let (session, rank) = (choice.session.as_ref(), choice.rank);
+        choice.run == run
+            && session.is_none_or(|session| *session == entry.session)
+            && rank.is_none_or(|rank| rank == entry.rank)
+    };
+    match sessions.iter().find(is_meant) {
+        Some(entry) => Source {
+            session: Some(entry.session.clone()),
+            rank: Some(entry.rank),
+            ..choice
+        },
+        None => choice,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_choice_without_a_session_means_the_newest_that_has_the_rank() {
+        let entry = |session: &str, rank| ProfileEntry {
+            session: session.to_owned(),
+            rank,
+            ..ProfileEntry::default()
+        };
+        let sessions = [entry("new", 0), entry("old", 0), entry("old", 1)];
+        let source = |run: &str, session: Option<&str>, rank| Source {
+            run: run.to_owned(),
+            session: session.map(str::to_owned),
+            rank,
+        };
+        for (session, rank, expected) in [
+            (None, Some(0), (Some("new"), Some(0))),
+            (None, Some(1), (Some("old"), Some(1))),
+            (Some("old"), Some(0), (Some("old"), Some(0))),
+            (Some("old"), None, (Some("old"), Some(0))),
+            (None, None, (Some("new"), Some(0))),
+            (None, Some(7), (None, Some(7))),
+        ] {
+            let choice = source("run", session, rank);
+            let expected = source("run", expected.0, expected.1);
+            assert_eq!(meant(&sessions, "run", choice), expected);
+        }
+        let of_other_run = source("other", None, Some(0));
+        assert_eq!(meant(&sessions, "run", of_other_run.clone()), of_other_run);
     }
 }

@@ -4,7 +4,10 @@
 use std::collections::BTreeMap;
 
 use percent_encoding::{AsciiSet, CONTROLS, percent_decode_str, utf8_percent_encode};
+use trainscope_api::filter::terms as parsed_terms;
 use trainscope_charts::parallel::{AxisKind, Lane, Spot};
+
+use super::axis::OTHERS;
 
 /// Dividers of the text, escaped in keys and choices.
 const DIVIDERS: &AsciiSet = &CONTROLS
@@ -76,30 +79,39 @@ impl Brush {
         }
     }
 
-    /// The brush as a term of the filter.
-    pub(super) fn term(&self, key: &str) -> String {
+    /// The brush as a term of the filter; `None` if no term has the same meaning.
+    pub(super) fn term(&self, key: &str) -> Option<String> {
         let ranges = self
             .ranges
             .iter()
             .map(|(from, to)| format!("{}..{}", end(*from), end(*to)));
-        // A bar does not divide a term in quotes, hence `*` in place of spaces.
-        let choices = self
-            .choices
-            .iter()
-            .map(|choice| choice.replace(char::is_whitespace, "*"));
-        let lanes = self.lanes.iter().filter_map(|lane| match lane {
-            Lane::Nan => Some("nan"),
-            Lane::PosInf => Some("inf"),
-            Lane::NegInf => Some("-inf"),
-            Lane::Missing => Some("none"),
-            Lane::OffScale => Some("..0"),
+        let lane = |lane: &Lane| match lane {
+            Lane::Nan => Some("nan".to_owned()),
+            Lane::PosInf => Some("inf".to_owned()),
+            Lane::NegInf => Some("-inf".to_owned()),
+            Lane::Missing => Some("none".to_owned()),
+            Lane::OffScale => Some("..0".to_owned()),
             Lane::Text => None,
-        });
-        let any: Vec<String> = ranges
+        };
+        let choices = self.choices.iter().map(|choice| pattern(choice));
+        let any: Option<Vec<String>> = ranges
+            .map(Some)
             .chain(choices)
-            .chain(lanes.map(str::to_owned))
+            .chain(self.lanes.iter().map(lane))
             .collect();
-        format!("{key}:{}", any.join("|"))
+        let any = any?;
+        let text = format!("{key}:{}", any.join("|"));
+        // A key can contain dividers of the filter.
+        let is_same = match &parsed_terms(&text)[..] {
+            [term] => {
+                let values = any.iter().map(|value| value.to_lowercase());
+                !term.is_negated
+                    && term.key.as_ref() == Some(&key.to_lowercase())
+                    && values.eq(term.any.iter().cloned())
+            }
+            _ => false,
+        };
+        is_same.then_some(text)
     }
 
     /// Adds a choice, or removes it if it is there.
@@ -163,6 +175,34 @@ impl Brush {
         }
         brush
     }
+}
+
+/// Value of the filter for a choice; `None` if the filter cannot express it: the other values, which it does not know,
+/// and signs that it does not take for those of numbers. Dividers of the filter become `*`, since a bar does not divide
+/// a term in quotes.
+fn pattern(choice: &str) -> Option<String> {
+    let is_divider = |character: char| character.is_whitespace() || "|\":".contains(character);
+    match choice {
+        OTHERS | "" => None,
+        _ if choice.contains(['−', '∞']) => None,
+        // The bare word means no value.
+        _ if choice.eq_ignore_ascii_case("none") => Some(format!("*{choice}")),
+        _ => Some(choice.replace(is_divider, "*")),
+    }
+}
+
+/// Terms of the filter for brushes, and the brushes without one.
+pub(super) fn terms(brushes: &Brushes) -> (String, Brushes) {
+    let (mut terms, mut others) = (Vec::new(), Brushes::new());
+    for (key, brush) in brushes {
+        match brush.term(key) {
+            Some(term) => terms.push(term),
+            None => {
+                others.insert(key.clone(), brush.clone());
+            }
+        }
+    }
+    (terms.join(" "), others)
 }
 
 /// An end of a range; empty if it is open.
@@ -249,13 +289,53 @@ mod tests {
             !brush.holds(Spot::Number(0.0), &axis(Scale::Log)),
             "off a logarithmic axis"
         );
-        assert_eq!(brush.term("lr"), "lr:0..1|nan");
+        assert_eq!(brush.term("lr").as_deref(), Some("lr:0..1|nan"));
         let choice = Brush {
             choices: vec!["a b".to_owned()],
             ..Brush::default()
         };
         let names = AxisKind::Choices(vec!["c".to_owned(), "a b".to_owned()]);
         assert!(choice.holds(Spot::Choice(1), &names) && !choice.holds(Spot::Choice(0), &names));
-        assert_eq!(choice.term("opt"), "opt:a*b");
+        assert_eq!(choice.term("opt").as_deref(), Some("opt:a*b"));
+    }
+
+    #[test]
+    fn a_brush_becomes_a_term_of_the_same_meaning_or_stays() {
+        let of = |choices: &[&str]| Brush {
+            choices: choices.iter().map(|&choice| choice.to_owned()).collect(),
+            ..Brush::default()
+        };
+        let term = |key: &str, choices: &[&str]| of(choices).term(key);
+        assert_eq!(
+            term("opt", &["a|b", "c \"d\""]).as_deref(),
+            Some("opt:a*b|c**d*")
+        );
+        // In the key of a column the last colon divides.
+        assert_eq!(
+            term("data:pipeline", &["a:b"]).as_deref(),
+            Some("data:pipeline:a*b")
+        );
+        assert_eq!(term("opt", &["None"]).as_deref(), Some("opt:*None"));
+        for choices in [&["a", OTHERS][..], &[""], &["−0.500"], &[]] {
+            assert_eq!(term("opt", choices), None, "{choices:?}");
+        }
+        for key in ["two words", "model:opt", "-opt", ""] {
+            assert_eq!(term(key, &["a"]), None, "{key}");
+        }
+        let texts = Brush {
+            ranges: vec![(0.0, 1.0)],
+            lanes: vec![Lane::Text],
+            ..Brush::default()
+        };
+        assert_eq!(texts.term("lr"), None);
+
+        let all = [("a", of(&["x"])), ("b", of(&[OTHERS])), ("c", of(&["y"]))];
+        let all: Brushes = all
+            .into_iter()
+            .map(|(key, brush)| (key.to_owned(), brush))
+            .collect();
+        let (text, others) = terms(&all);
+        assert_eq!(text, "a:x c:y");
+        assert_eq!(others, Brushes::from([("b".to_owned(), of(&[OTHERS]))]));
     }
 }

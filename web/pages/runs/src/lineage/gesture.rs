@@ -102,6 +102,12 @@ pub(super) fn end_at(axis: &PlacedAxis, value: f64) -> f64 {
     axis.y_of_value(value.clamp(lo, hi))
 }
 
+/// Upper and lower end of a range, vertical positions clamped to the axis.
+pub(super) fn ends_at(axis: &PlacedAxis, (from, to): (f64, f64)) -> (f64, f64) {
+    let (a, b) = (end_at(axis, from), end_at(axis, to));
+    (a.min(b), a.max(b))
+}
+
 /// Rounds to [`DIGITS`] significant digits.
 fn rounded(value: f64) -> f64 {
     if value == 0.0 || !value.is_finite() {
@@ -174,6 +180,10 @@ mod tests {
             moved(&half, 0, (false, true), by, placed).ranges,
             [(2.0, 5.0)]
         );
+        let (top, bottom) = (layout.top, layout.bottom);
+        assert_eq!(ends_at(placed, (20.0, 30.0)), (top, top), "above");
+        assert_eq!(ends_at(placed, (-9.0, -1.0)), (bottom, bottom), "below");
+        assert_eq!(ends_at(placed, (5.0, f64::INFINITY)), (top, middle));
         assert_eq!(rounded(0.000_123_456).to_string(), "0.0001235");
     }
 }

@@ -7,7 +7,7 @@ use leptos::html::Div;
 use trainscope_charts::parallel::{AxisKind, Layout, PlacedAxis};
 
 use super::brush::Brush;
-use super::gesture::{Gesture, brushed, end_at, moved};
+use super::gesture::{Gesture, brushed, end_at, ends_at, moved};
 use super::model::use_model;
 use trainscope_web_kit::prelude::*;
 use trainscope_web_kit::url_state::History;
@@ -347,8 +347,8 @@ impl Gestures {
 
 /// The range of a brush at a vertical position.
 fn range_at(brush: &Brush, axis: &PlacedAxis, y: f64) -> Option<usize> {
-    brush.ranges.iter().position(|(from, to)| {
-        let ends = [*from, *to].map(|end| end_at(axis, end));
-        (ends[0].min(ends[1]) - GRIP..=ends[0].max(ends[1]) + GRIP).contains(&y)
+    brush.ranges.iter().position(|range| {
+        let (top, bottom) = ends_at(axis, *range);
+        (top - GRIP..=bottom + GRIP).contains(&y)
     })
 }

@@ -83,7 +83,11 @@ pub(super) fn listen(filter: NodeRef<Input>) {
                 address.go(&href, History::Push);
             }
             ("t" | "n", _) => {
-                let Some(run) = run else { return false };
+                // The row of a group has no notes.
+                let is_grouped = model.view.with_untracked(|view| view.is_grouped);
+                let Some(run) = run.filter(|_| !is_grouped) else {
+                    return false;
+                };
                 let part = if key == "t" {
                     EditedNote::Tags
                 } else {

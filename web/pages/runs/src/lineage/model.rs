@@ -129,7 +129,7 @@ pub(super) struct Model {
     pub(super) fronts: Memo<Arc<Vec<Option<u32>>>>,
     /// The best finite result of the kept rows.
     pub(super) best: Memo<Option<f64>>,
-    /// Row that keys act on, by its name.
+    /// Run of the row that keys act on; the keys `j` and `k` set the first run of a group.
     pub(super) cursor: RwSignal<Option<String>>,
     /// The run whose notes are edited in its row.
     pub(super) edited_note: RwSignal<Option<(String, EditedNote)>>,

@@ -9,6 +9,7 @@ use trainscope_charts::parallel::{AxisKind, Layout, Spec};
 use trainscope_charts::theme::Rgb;
 
 use super::brush::{Brush, BrushMark, MARK_WIDTH};
+use super::gesture::ends_at;
 use super::gestures::Gestures;
 use super::head::AxisHead;
 use super::model::{Model, use_model};
@@ -220,10 +221,9 @@ fn brush_marks(model: &Model, layout: &Layout) -> Vec<BrushMark> {
                         label: label.clone(),
                     });
                 };
-                for (from, to) in &brush.ranges {
-                    let (lo, hi) = placed.range();
-                    let ends = [from.max(lo), to.min(hi)].map(|end| placed.y_of_value(end));
-                    mark(ends[0].min(ends[1]), ends[0].max(ends[1]));
+                for range in &brush.ranges {
+                    let (top, bottom) = ends_at(placed, *range);
+                    mark(top, bottom);
                 }
                 if let AxisKind::Choices(names) = &axis.kind {
                     let all = names.iter().enumerate();

@@ -113,7 +113,15 @@ impl Store {
     }
 
     fn refresh(self) {
-        let Some(table) = self.table.try_get_untracked().filter(|table| table.seq > 0) else {
+        let seq = self.table.try_with_untracked(|table| table.seq);
+        if let Some(seq) = seq.filter(|seq| *seq > 0) {
+            self.request(Some(seq));
+        }
+    }
+
+    /// Requests the columns of the table again: rows that changed since a version, or all rows.
+    fn request(self, since: Option<u64>) {
+        let Some(table) = self.table.try_get_untracked() else {
             return;
         };
         let request = TableRequest {
@@ -122,7 +130,7 @@ impl Store {
                 .iter()
                 .map(|column| column.key.clone())
                 .collect(),
-            since: Some(table.seq),
+            since,
             ..TableRequest::default()
         };
         spawn_local(async move {
@@ -131,9 +139,15 @@ impl Store {
                 return;
             };
             let is_news = answer.indices.as_ref().is_none_or(|rows| !rows.is_empty());
-            if is_news {
-                self.table
-                    .try_update(|table| update(Arc::make_mut(table), answer));
+            if !is_news {
+                return;
+            }
+            let fits = self.table.try_maybe_update(|table| {
+                let fits = update(Arc::make_mut(table), answer);
+                (fits, fits)
+            });
+            if fits == Some(false) {
+                self.request(None);
             }
         });
     }
@@ -161,17 +175,21 @@ fn add(table: &mut TableAnswer, answer: TableAnswer) {
     }
 }
 
-/// Merges a later answer. Columns that arrived since its request stay unchanged.
-fn update(table: &mut TableAnswer, answer: TableAnswer) {
+/// Merges a later answer; `false` if all rows of all columns have to be requested. Columns that arrived since its
+/// request stay unchanged, hence the table keeps its version with them.
+fn update(table: &mut TableAnswer, answer: TableAnswer) -> bool {
     let newer = table
         .columns
         .split_off(answer.columns.len().min(table.columns.len()));
     let before = table.seq;
-    if !table.update(answer) {
-        // The table keeps its version, and the next notice asks for the same changes.
-        table.seq = before;
+    // An answer with all rows can have them in other places.
+    let keeps_places = newer.is_empty() || answer.indices.is_some();
+    let fits = keeps_places && table.update(answer);
+    if !newer.is_empty() {
+        table.seq = table.seq.min(before);
     }
     table.columns.extend(newer);
+    fits
 }
 
 #[cfg(test)]
@@ -197,13 +215,36 @@ mod tests {
         later.indices = Some(vec![1]);
         later.runs = vec!["r1".to_owned()];
         later.seq = 7;
-        update(&mut table, later);
+        assert!(update(&mut table, later.clone()));
         assert_eq!(
             table.columns[0].cells.values()[..2],
             [Number(1.0), Number(9.0)]
         );
         assert_eq!(table.columns[0].cells.get(2), Missing);
         assert_eq!(table.columns[1].cells.get(1), Number(4.0));
-        assert_eq!(table.seq, 7);
+        assert_eq!(table.seq, 1, "changes of the second column can be missing");
+        let mut both = later;
+        both.columns
+            .push(view::table(&[("b", &[Number(8.0)])]).columns.remove(0));
+        assert!(update(&mut table, both));
+        assert_eq!((table.columns[1].cells.get(1), table.seq), (Number(8.0), 7));
+    }
+
+    #[test]
+    fn rows_that_do_not_fit_lead_to_a_request_for_all() {
+        let mut table = view::table(&[("a", &[Number(1.0)]), ("b", &[Number(2.0)])]);
+        let before = table.clone();
+        let mut gap = view::table(&[("a", &[Number(9.0)]), ("b", &[Number(9.0)])]);
+        gap.indices = Some(vec![4]);
+        gap.seq = 7;
+        assert!(!update(&mut table, gap));
+        assert_eq!(table, before);
+        // The second column came after the request, and its rows may be others.
+        let one = view::table(&[("a", &[Number(3.0), Number(4.0)])]);
+        assert!(!update(&mut table, one));
+        assert_eq!(table, before);
+        let all = view::table(&[("a", &[Number(3.0)]), ("b", &[Number(4.0)])]);
+        assert!(update(&mut table, all.clone()));
+        assert_eq!(table, all);
     }
 }

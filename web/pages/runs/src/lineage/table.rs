@@ -99,10 +99,10 @@ pub(super) fn Table() -> impl IntoView {
         (place < range.end).then_some(place)
     };
     let all_selected = Memo::new(move |_| {
-        model.selected.with(|selected| {
-            let count = model.kept.with(|kept| kept.rows.len());
-            !selected.is_empty() && selected.len() >= count
-        })
+        let (view, kept) = (model.view.get(), model.kept.get());
+        model
+            .selected
+            .with(|selected| view.are_selected(&kept.rows, selected))
     });
     let some_selected = Memo::new(move |_| model.selected.with(|selected| !selected.is_empty()));
     let captions = move || {
@@ -291,9 +291,12 @@ fn TableRow(
     let is_selected =
         Memo::new(move |_| model.selected.with(|all| run.with(|run| all.contains(run))));
     let is_cursor = Memo::new(move |_| {
-        model
-            .cursor
-            .with(|cursor| cursor.is_some() && *cursor == Some(run.get()))
+        let has_cursor = model.cursor.with(|cursor| {
+            let members = members.read();
+            let pair = cursor.as_ref().zip(members.as_ref());
+            pair.is_some_and(|(run, members)| members.contains(run))
+        });
+        has_cursor
             || row
                 .get()
                 .is_some_and(|row| model.hovered.get() == u32::try_from(row).ok())

@@ -1,6 +1,6 @@
 //! The rows of the page: chosen runs or groups of runs, with the values of all columns that have arrived.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
 
 use trainscope_api::table::{CellValue, Cells, TableAnswer};
@@ -127,6 +127,34 @@ impl View {
         self.runs_of_rows()
             .position(|runs| runs.iter().any(|known| known == run))
     }
+
+    /// Place of a run's row in an order of rows.
+    pub(super) fn place_of(&self, run: &str, order: &[u32]) -> Option<usize> {
+        let row = self.row_of(run)?;
+        let mut order = order.iter();
+        order.position(|candidate| *candidate as usize == row)
+    }
+
+    /// First run of the row `by` places after the row of `run` in an order of rows, or of the first row if `run` has no
+    /// place.
+    pub(super) fn run_beside(
+        &self,
+        run: Option<&str>,
+        order: &[u32],
+        by: isize,
+    ) -> Option<&String> {
+        let last = order.len().checked_sub(1)?;
+        let place = run.and_then(|run| self.place_of(run, order));
+        let next = place.map_or(0, |place| place.saturating_add_signed(by).min(last));
+        self.runs(order[next] as usize).first()
+    }
+
+    /// `true` if all runs of some rows are selected; `false` without rows.
+    pub(super) fn are_selected(&self, rows: &[u32], selected: &[String]) -> bool {
+        let selected: HashSet<&String> = selected.iter().collect();
+        let mut runs = rows.iter().flat_map(|row| self.runs(*row as usize));
+        !rows.is_empty() && runs.all(|run| selected.contains(run))
+    }
 }
 
 /// Cells of some rows.
@@ -227,6 +255,44 @@ mod tests {
         assert_eq!(view.value("opt", 0), of("adam"));
         assert_eq!(view.value("opt", 1), Missing);
         assert_eq!(view.row_of("r3"), Some(1));
+    }
+
+    #[test]
+    fn the_cursor_moves_from_row_to_row_and_is_a_run() {
+        let rates = [Number(0.1), Number(0.2), Number(0.1), Number(0.2)];
+        let view = View::of(&table(&[("lr", &rates)]), |_| true);
+        let groups = view.grouped(&["lr".to_owned()]);
+        let order = [1, 0];
+        let beside = |run: &str, by: isize| groups.run_beside(Some(run), &order, by).unwrap();
+        assert_eq!(groups.run_beside(None, &order, 1).unwrap(), "r1");
+        assert_eq!(beside("r1", 1), "r0");
+        // Any run of a group is in its row.
+        assert_eq!(
+            (beside("r3", 1), beside("r2", 1)),
+            (&"r0".to_owned(), &"r0".to_owned())
+        );
+        assert_eq!(
+            (beside("r2", -1), beside("r2", -9)),
+            (&"r1".to_owned(), &"r1".to_owned())
+        );
+        assert_eq!(beside("0.200", 1), "r1", "the name of a group is no run");
+        assert_eq!(view.run_beside(Some("r1"), &[3, 1, 2], 1).unwrap(), "r2");
+        assert_eq!(view.run_beside(Some("r1"), &[], 1), None);
+    }
+
+    #[test]
+    fn all_rows_are_selected_if_all_of_their_runs_are() {
+        let rates = [Number(0.1), Number(0.2), Number(0.1), Number(0.2)];
+        let view = View::of(&table(&[("lr", &rates)]), |_| true);
+        let groups = view.grouped(&["lr".to_owned()]);
+        let selected = ["r0", "r2", "of another filter"].map(str::to_owned);
+        assert!(view.are_selected(&[0, 2], &selected) && groups.are_selected(&[0], &selected));
+        assert!(
+            !view.are_selected(&[0, 1], &selected),
+            "two of three, but not these two"
+        );
+        assert!(!groups.are_selected(&[1], &selected));
+        assert!(!view.are_selected(&[], &selected));
     }
 
     #[test]

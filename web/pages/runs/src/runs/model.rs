@@ -206,9 +206,12 @@ impl Model {
         });
         Effect::new(move || {
             if parsed.with(Filter::asks_for_tags) {
-                let list = state.runs.get_untracked();
-                let first = list.runs.iter().take(TAGS_ASKED);
-                state.load_tags(first.map(|run| run.id.clone()), false);
+                // Runs can come later than the filter.
+                let first = state.runs.with(|list| {
+                    let first = list.runs.iter().take(TAGS_ASKED);
+                    first.map(|run| run.id.clone()).collect::<Vec<_>>()
+                });
+                state.load_tags(first, false);
             }
         });
         let model = Self {

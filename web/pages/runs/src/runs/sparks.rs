@@ -7,13 +7,11 @@ use leptos::task::spawn_local;
 use trainscope_api::runs::Run;
 use trainscope_api::scalars::{Field, ScalarsRequest, SeriesKey};
 
+use super::pace::Pace;
 use super::spark::{POINTS, Spark};
+use trainscope_web_kit::client;
 use trainscope_web_kit::prelude::*;
 use trainscope_web_kit::state::{AppState, use_app_state};
-use trainscope_web_kit::{client, format};
-
-/// Minimum pause between requests for curves of growing runs.
-const PAUSE_MILLIS: f64 = 1_500.0;
 
 /// A curve, with the state of its run at the time of the request.
 #[derive(Clone, Default)]
@@ -21,8 +19,6 @@ struct SparkEntry {
     /// Not in the arena, since it outlives the row that requests it first.
     spark: ArcRwSignal<Option<Arc<Spark>>>,
     at: Option<Stamp>,
-    /// Time of the request, milliseconds since 1970.
-    asked_millis: f64,
 }
 
 /// Inputs of a run's loss curve.
@@ -41,7 +37,7 @@ pub(super) struct Sparks {
     held: StoredValue<HashMap<String, SparkEntry>>,
     /// Names of the runs in view.
     in_view: RwSignal<Vec<String>>,
-    asked: RwSignal<bool>,
+    pace: Pace,
 }
 
 pub(super) fn use_sparks() -> Sparks {
@@ -54,15 +50,14 @@ impl Sparks {
             state: use_app_state(),
             held: StoredValue::new(HashMap::new()),
             in_view: RwSignal::new(Vec::new()),
-            asked: RwSignal::new(false),
+            pace: Pace::new(),
         };
         provide_context(sparks);
         Effect::new(move || {
             sparks.in_view.track();
             sparks.state.runs.track();
-            if !sparks.asked.get() {
-                sparks.ask();
-            }
+            sparks.pace.track();
+            sparks.ask();
         });
     }
 
@@ -86,23 +81,24 @@ impl Sparks {
         })
     }
 
-    /// Requests all curves in view that are missing or old. There is one request at a time; its end
-    /// requests later changes.
+    /// Requests all curves in view that are missing or old.
     fn ask(self) {
-        let now = format::now_millis();
-        let wanted: Vec<(Run, Stamp)> = self.in_view.with_untracked(|ids| {
-            let known = |id: &String| {
+        if self.pace.is_asking() {
+            return;
+        }
+        let needed = self.in_view.with_untracked(|ids| {
+            let needed = |id: &String| {
                 let run = untrack(|| self.state.run(id))?;
                 let stamp = stamp(&run)?;
-                let fresh = self.held.with_value(|held| {
-                    held.get(id).is_some_and(|held| {
-                        held.at.as_ref() == Some(&stamp) || now - held.asked_millis < PAUSE_MILLIS
-                    })
+                let is_fresh = self.held.with_value(|held| {
+                    let at = held.get(id)?.at.as_ref()?;
+                    Some(*at == stamp)
                 });
-                (!fresh).then_some((run, stamp))
+                (is_fresh != Some(true)).then_some(((run, stamp), is_fresh.is_none()))
             };
-            ids.iter().filter_map(known).collect()
+            ids.iter().filter_map(needed).collect()
         });
+        let wanted = self.pace.begin(needed, move || self.ask());
         if wanted.is_empty() {
             return;
         }
@@ -118,30 +114,28 @@ impl Sparks {
             fields: vec![Field::Values],
             ..ScalarsRequest::default()
         };
-        self.asked.set(true);
         spawn_local(async move {
             let answer = client::scalars_many(&request).await;
             // The page can be closed by now.
-            if self.asked.try_get_untracked().is_none() {
+            if self.in_view.is_disposed() {
                 return;
             }
-            for ((run, stamp), position) in wanted.into_iter().zip(0..) {
-                // A failed request is not repeated before the run changes; the lost connection is displayed elsewhere.
-                let signal = self.get(&run.id);
-                let series = answer
-                    .as_ref()
-                    .ok()
-                    .and_then(|answer| answer.series.get::<usize>(position)?.as_ref());
-                if let Some(series) = series {
-                    signal.set(Some(Arc::new(Spark::new(series, stamp.last_step))));
-                }
-                self.held.update_value(|held| {
-                    if let Some(held) = held.get_mut(&run.id) {
-                        (held.at, held.asked_millis) = (Some(stamp), now);
+            // A lost connection is displayed elsewhere.
+            let is_answered = answer.is_ok();
+            if let Ok(answer) = answer {
+                for ((run, stamp), position) in wanted.into_iter().zip(0_usize..) {
+                    let signal = self.get(&run.id);
+                    if let Some(Some(series)) = answer.series.get(position) {
+                        signal.set(Some(Arc::new(Spark::new(series, stamp.last_step))));
                     }
-                });
+                    self.held.update_value(|held| {
+                        if let Some(held) = held.get_mut(&run.id) {
+                            held.at = Some(stamp);
+                        }
+                    });
+                }
             }
-            self.asked.set(false);
+            self.pace.end(is_answered, move || self.ask());
         });
     }
 }

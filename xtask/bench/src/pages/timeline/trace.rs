@@ -215,7 +215,7 @@ impl<W: Write> Writer<W> {
         self.slice(&launching, &correlation)?;
         let starts = (launched + call + 2_000).max(self.idle_from);
         let nanos = self.around(length);
-        // Each twentieth sends gradients beside the computation.
+        // Each twentieth sends gradients in parallel with the computation.
         let stream = STREAMS[usize::from(at % 20 == 19)];
         let kernel = Slice {
             category: "kernel",

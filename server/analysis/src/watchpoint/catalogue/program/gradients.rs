@@ -1,4 +1,4 @@
-//! Conditions about gradients: what they reach, when they are cleared, how they are clipped and scaled.
+//! Conditions about gradients: reached parameters, clearing, clipping and scaling.
 
 use super::super::design::of;
 use super::super::{Condition, Key, Prose, Range, limit};

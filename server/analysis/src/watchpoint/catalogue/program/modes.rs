@@ -44,7 +44,7 @@ pub(crate) static EMBEDDING_ONE_ROW: Condition = Condition {
 pub(crate) static TIE_BROKEN: Condition = Condition {
     en: Prose {
         says: "tied weights drift apart",
-        checks: "Two parameters of an embedding and an output layer were equal at the first recorded step and are not any more.",
+        checks: "Two parameters of an embedding and an output layer were equal at the first recorded step and no longer are.",
         matters: "They were meant to be one: a copy is trained on its own after the first update.",
         not_judged: "Tensors that are one Parameter; no fact of it was recorded (trainscope run, or run.watch).",
         advice: "Assign the Parameter, not its values: head.weight = embedding.weight, again after loading or moving the model.",

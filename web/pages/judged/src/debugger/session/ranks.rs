@@ -51,7 +51,7 @@ pub(super) fn Ranks(bar: Bar) -> impl IntoView {
                 };
                 let mut title = (texts.rank)(rank.rank, &format::integer(rank.step), &rank.host);
                 if let Some(error) = &rank.error {
-                    title.push_str(": ");
+                    title.push_str(texts.colon);
                     title.push_str(error);
                 }
                 view! {

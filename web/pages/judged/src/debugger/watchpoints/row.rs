@@ -45,13 +45,14 @@ pub(super) fn row(item: ListItem) -> AnyView {
     let open = open.filter(|_| is_on).into_iter();
     let open = open.map(|(count, why)| (i18n.texts().debugger().unjudged)(count, &why));
     let below: Vec<String> = open.chain(limits).chain(tensors).collect();
-    let below = match below.join(", ") {
+    let below = match below.join(i18n.texts().overview().comma) {
         none if none.is_empty() => {
             format!("{} {}", i18n.texts().debugger().condition, condition.id)
         }
         some => some,
     };
-    let hint = format!("{}: {below}", condition.id);
+    let colon = i18n.texts().overview().colon;
+    let hint = format!("{}{colon}{below}", condition.id);
     let count = if hits > 0 {
         view! {
             <span class=format!("sev {class}")>

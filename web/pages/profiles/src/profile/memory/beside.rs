@@ -66,22 +66,23 @@ fn is_about_memory(rule: &str) -> bool {
     RULES.iter().any(|prefix| rule.starts_with(prefix))
 }
 
-/// Reasons of rules about memory that were not judged; without any, a line that all found nothing.
-fn nothing(summary: &SessionSummary) -> AnyView {
+/// Reasons of rules about memory that were not judged; `None` if all were.
+pub(super) fn not_judged(summary: &SessionSummary) -> Option<String> {
     let i18n = use_i18n();
-    let texts = i18n.texts();
+    let texts = i18n.texts().memory();
     let all = summary.not_judged.iter();
     let reasons = all.filter(|one| is_about_memory(&one.id));
     let reasons: BTreeSet<String> = reasons.map(|one| said(i18n, &one.reason)).collect();
-    let (icon, class, text) = if reasons.is_empty() {
-        (IconName::Ok, "okc", texts.memory().memory_fine.to_owned())
-    } else {
-        let reasons = reasons.into_iter().collect::<Vec<_>>();
-        (
-            IconName::Info,
-            "ink3",
-            (texts.memory().memory_unjudged)(&reasons.join(texts.memory().comma)),
-        )
+    let reasons: Vec<String> = reasons.into_iter().collect();
+    (!reasons.is_empty()).then(|| (texts.memory_unjudged)(&reasons.join(texts.comma)))
+}
+
+/// Reasons of rules about memory that were not judged; without any, a line that all found nothing.
+fn nothing(summary: &SessionSummary) -> AnyView {
+    let texts = use_i18n().texts();
+    let (icon, class, text) = match not_judged(summary) {
+        None => (IconName::Ok, "okc", texts.memory().memory_fine.to_owned()),
+        Some(reasons) => (IconName::Info, "ink3", reasons),
     };
     view! {
         <p class="small ink2 flex nothing">

@@ -77,7 +77,6 @@ pub(super) fn OneStep() -> impl IntoView {
             Some(step.number.saturating_add(summary.step_offset))
         })??;
         let run = model.profiles.run.get();
-        let step = number.to_string();
         let has_curves = model.profiles.has_kind(Kind::Scalars);
         let curves = has_curves.then(|| {
             let href = route::scalars_step_href(&run, number);
@@ -87,7 +86,7 @@ pub(super) fn OneStep() -> impl IntoView {
                 </a>
             }
         });
-        let debugger = route::debugger_href(&run, "step", &step);
+        let debugger = route::debugger_step_href(&run, number);
         Some(view! {
             <p class="small flex links">
                 {curves}

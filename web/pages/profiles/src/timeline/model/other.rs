@@ -9,6 +9,7 @@ use super::{Model, Source, number};
 use crate::timeline::cache::Cache;
 use trainscope_web_kit::client::{self, ClientError};
 use trainscope_web_kit::components::profile_tabs::{Profiles, READING_PAUSE};
+use trainscope_web_kit::i18n::TimelineTexts;
 use trainscope_web_kit::prelude::*;
 use trainscope_web_kit::query::{Query, query};
 use trainscope_web_kit::url_state::History;
@@ -246,6 +247,19 @@ impl Model {
     pub(in crate::timeline) fn set_align(self, align: Align) {
         self.url
             .set(&[(ALIGN, Some(&align.text()))], History::Replace);
+    }
+
+    /// Name of a session next to the first one: its rank, after its run and session where they are others; reactive.
+    pub(in crate::timeline) fn name_of(self, source: Source, texts: &TimelineTexts) -> String {
+        let is_other_run = self.profiles.run.with(|run| *run != source.run);
+        let run = is_other_run.then_some(source.run);
+        let session = self.profiles.chosen.with(|chosen| {
+            let chosen = chosen.as_ref().map(|entry| &entry.session);
+            source.session.filter(|session| Some(session) != chosen)
+        });
+        let rank = source.rank.map(texts.rank);
+        let parts: Vec<String> = run.into_iter().chain(session).chain(rank).collect();
+        parts.join(" · ")
     }
 
     /// Times of the first session at which the others begin, ns; 0 for those that cannot be aligned.

@@ -58,7 +58,7 @@ impl Model {
             number,
             steps,
             scalars: route::scalars_step_href(run, number),
-            debugger: route::debugger_href(run, "steps", &number.to_string()),
+            debugger: route::debugger_step_href(run, number),
         })
     }
 }

@@ -1,7 +1,5 @@
 //! Changes of the page's state, in the address and the notebook.
 
-use std::collections::BTreeMap;
-
 use trainscope_api::importance::Measure;
 use trainscope_api::notebook::RunNotes;
 use trainscope_api::table::{ColumnGroup, ColumnKind, Direction};
@@ -9,9 +7,11 @@ use trainscope_api::table::{ColumnGroup, ColumnKind, Direction};
 use super::super::axis::{self, AxisLook};
 use super::super::brush::{self, Brush, Brushes};
 use super::super::order::{SortKey, pressed};
+use super::super::view::View;
 use super::{
     AXES, BAR, BRUSH, COLOUR, COLUMNS, FILTER, GOAL, GROUP, KEPT, LOOKS, MAX_NAMED, MEASURE, Model,
-    OF, PANEL, PARETO, REPETITIONS, RUNS, SELECTED, SORT, SidePanel, TAB, TARGET, measure_text,
+    OF, PANEL, PARETO, REPETITIONS, RUNS, SELECTED, SORT, Selection, SidePanel, TAB, TARGET,
+    measure_text,
 };
 use trainscope_web_kit::prelude::*;
 use trainscope_web_kit::url_state::History;
@@ -59,7 +59,7 @@ impl Model {
 
     /// Keeps only the rows that pass. The address names their runs, or has terms of the filter if there are too many.
     pub(in super::super) fn keep_only(self) {
-        let runs = self.runs_where(true);
+        let runs = self.kept_runs();
         if runs.len() <= MAX_NAMED {
             self.url.set(
                 &[
@@ -71,49 +71,49 @@ impl Model {
             );
             return;
         }
-        let terms = self.brushes.with_untracked(|brushes| {
-            let terms = brushes.iter().map(|(key, brush)| brush.term(key));
-            terms.collect::<Vec<_>>().join(" ")
-        });
+        let (terms, others) = self.brushes.with_untracked(brush::terms);
         let text = format!("{} {terms}", self.filter.get_untracked());
+        let text = Some(text.trim()).filter(|text| !text.is_empty());
+        let others = brush::text(&others);
         self.url
-            .set(&[(FILTER, Some(text.trim())), (BRUSH, None)], History::Push);
+            .set(&[(FILTER, text), (BRUSH, others.as_deref())], History::Push);
     }
 
     /// `true` if the rows that pass can be left out; reactive.
     pub(in super::super) fn can_exclude(self) -> bool {
-        let brushes = self.brushes.with(BTreeMap::len);
-        let view = self.view.get();
-        let rest = view.len() - self.kept.with(|kept| kept.rows.len());
-        rest > 0 && (rest <= MAX_NAMED || (brushes == 1 && self.filter.with(String::is_empty)))
+        self.exclusion().is_some()
     }
 
     /// Leaves out the rows that pass.
     pub(in super::super) fn exclude(self) {
-        let runs = self.runs_where(false);
-        if runs.len() <= MAX_NAMED {
-            let runs = trainscope_web_kit::url_state::join_list(&runs);
-            self.url.set(
-                &[(RUNS, Some(&runs)), (BRUSH, None), (FILTER, None)],
-                History::Push,
-            );
-            return;
+        match untrack(|| self.exclusion()) {
+            Some(Exclusion::Rest(runs)) => {
+                let runs = trainscope_web_kit::url_state::join_list(&runs);
+                self.url.set(
+                    &[(RUNS, Some(&runs)), (BRUSH, None), (FILTER, None)],
+                    History::Push,
+                );
+            }
+            Some(Exclusion::Term(term)) => self
+                .url
+                .set(&[(FILTER, Some(&term)), (BRUSH, None)], History::Push),
+            None => {}
         }
-        let term = self.brushes.with_untracked(|brushes| {
-            let first = brushes.iter().next();
-            first.map(|(key, brush)| format!("-{}", brush.term(key)))
-        });
-        self.url
-            .set(&[(FILTER, term.as_deref()), (BRUSH, None)], History::Push);
     }
 
-    fn runs_where(self, is_kept: bool) -> Vec<String> {
-        let view = self.view.get_untracked();
-        self.kept.with_untracked(|kept| {
-            let rows = view.runs_of_rows().zip(&kept.marks);
-            let wanted = rows.filter(|(_, mark)| **mark == is_kept);
-            wanted.flat_map(|(runs, _)| runs.iter().cloned()).collect()
+    /// Change that leaves out the rows that pass, if one can; reactive.
+    fn exclusion(self) -> Option<Exclusion> {
+        let (view, kept) = (self.view.get(), self.kept.get());
+        let rest = runs_marked(&view, &kept, false);
+        self.brushes.with(|brushes| {
+            self.filter
+                .with(|filter| Exclusion::of(rest, brushes, filter))
         })
+    }
+
+    fn kept_runs(self) -> Vec<String> {
+        let (view, kept) = (self.view.get_untracked(), self.kept.get_untracked());
+        runs_marked(&view, &kept, true).cloned().collect()
     }
 
     pub(in super::super) fn set_axes(self, keys: &[String], history: History) {
@@ -291,10 +291,10 @@ impl Model {
 
     /// Selects all kept runs, at most [`MAX_NAMED`]; clears the selection if all are selected.
     pub(in super::super) fn toggle_all(self) {
-        let runs = self.runs_where(true);
+        let (view, kept) = (self.view.get_untracked(), self.kept.get_untracked());
         let selected = self.selected.get_untracked();
-        let is_all = runs.iter().all(|run| selected.contains(run));
-        let mut next = if is_all { Vec::new() } else { runs };
+        let is_all = view.are_selected(&kept.rows, &selected);
+        let mut next = if is_all { Vec::new() } else { self.kept_runs() };
         next.truncate(MAX_NAMED);
         self.url.set_list(SELECTED, &next, History::Replace);
     }
@@ -324,38 +324,121 @@ impl Model {
 
     /// Position of the cursor's row among the kept ones.
     pub(in super::super) fn cursor_place(self) -> Option<usize> {
-        let name = self.cursor.get_untracked()?;
+        let run = self.cursor.get_untracked()?;
         let view = self.view.get_untracked();
-        let row = view
-            .row_of(&name)
-            .or_else(|| view.names.iter().position(|known| *known == name))?;
-        self.order.with_untracked(|order| {
-            order
-                .iter()
-                .position(|candidate| *candidate as usize == row)
-        })
+        self.order
+            .with_untracked(|order| view.place_of(&run, order))
     }
 
     /// Moves the cursor down or up.
     pub(in super::super) fn move_cursor(self, by: isize) {
-        let order = self.order.get_untracked();
-        let place = self.cursor_place();
-        let next = match place {
-            Some(place) => place
-                .saturating_add_signed(by)
-                .min(order.len().saturating_sub(1)),
-            None => 0,
-        };
-        let view = self.view.get_untracked();
-        let name = order
-            .get(next)
-            .and_then(|row| view.names.get(*row as usize))
-            .cloned();
-        self.cursor.set(name);
+        let (view, order) = (self.view.get_untracked(), self.order.get_untracked());
+        let run = self.cursor.get_untracked();
+        let next = view.run_beside(run.as_deref(), &order, by);
+        self.cursor.set(next.cloned());
     }
 
     /// Address of this page with the panel of a run; reactive.
     pub(in super::super) fn row_panel_href(self, run: &str) -> String {
         self.url.href(&[(PANEL, Some(&format!("run:{run}")))])
+    }
+}
+
+/// Change of the address that leaves out the rows that pass.
+#[derive(Debug, PartialEq)]
+enum Exclusion {
+    /// Names of the runs that stay.
+    Rest(Vec<String>),
+    /// Text of the filter.
+    Term(String),
+}
+
+impl Exclusion {
+    /// The change for the runs that stay. `None` without any; with too many for their names, also if no single term
+    /// leaves out the others.
+    fn of<'a>(
+        rest: impl Iterator<Item = &'a String>,
+        brushes: &Brushes,
+        filter: &str,
+    ) -> Option<Self> {
+        let rest: Vec<String> = rest.take(MAX_NAMED + 1).cloned().collect();
+        if rest.len() <= MAX_NAMED {
+            return (!rest.is_empty()).then_some(Self::Rest(rest));
+        }
+        // Terms must all hold, hence their opposites leave out more than the rows that pass all of them.
+        let mut brushes = brushes.iter();
+        let (key, brush) = brushes.next()?;
+        let is_single = brushes.next().is_none() && filter.is_empty();
+        let term = is_single.then(|| brush.term(key)).flatten()?;
+        Some(Self::Term(format!("-{term}")))
+    }
+}
+
+/// Runs of the rows that pass, or of the others.
+fn runs_marked<'a>(
+    view: &'a View,
+    kept: &'a Selection,
+    is_kept: bool,
+) -> impl Iterator<Item = &'a String> {
+    let rows = view.runs_of_rows().zip(&kept.marks);
+    let wanted = rows.filter(move |(_, mark)| **mark == is_kept);
+    wanted.flat_map(|(runs, _)| runs)
+}
+
+#[cfg(test)]
+mod tests {
+    use trainscope_api::table::CellValue;
+
+    use super::super::super::view::table;
+    use super::*;
+
+    #[test]
+    fn rows_are_left_out_by_names_or_by_a_single_term() {
+        let range = Brush {
+            ranges: vec![(0.0, 1.0)],
+            ..Brush::default()
+        };
+        let one = Brushes::from([("lr".to_owned(), range.clone())]);
+        let two = Brushes::from([("lr".to_owned(), range.clone()), ("wd".to_owned(), range)]);
+        let of = |count: usize, brushes: &Brushes, filter: &str| {
+            let rest: Vec<String> = (0..count).map(|run| format!("r{run}")).collect();
+            Exclusion::of(rest.iter(), brushes, filter)
+        };
+        assert_eq!(
+            of(2, &two, "adam"),
+            Some(Exclusion::Rest(vec!["r0".to_owned(), "r1".to_owned()]))
+        );
+        assert_eq!(of(0, &one, ""), None);
+        let many = MAX_NAMED + 1;
+        assert_eq!(
+            of(many, &one, ""),
+            Some(Exclusion::Term("-lr:0..1".to_owned()))
+        );
+        assert_eq!(of(many, &two, ""), None);
+        assert_eq!(of(many, &one, "adam"), None);
+        assert_eq!(of(many, &Brushes::new(), "adam"), None);
+    }
+
+    #[test]
+    fn runs_of_groups_are_counted_not_groups() {
+        let rates: Vec<CellValue> = (0..300_u32)
+            .map(|run| CellValue::Number(f64::from(run % 3)))
+            .collect();
+        let view = View::of(&table(&[("lr", &rates)]), |_| true).grouped(&["lr".to_owned()]);
+        let kept = Selection {
+            rows: vec![0],
+            marks: vec![true, false, false],
+        };
+        assert_eq!(runs_marked(&view, &kept, true).count(), 100);
+        assert_eq!(runs_marked(&view, &kept, false).count(), 200);
+        let rest = || runs_marked(&view, &kept, false);
+        let exclusion = Exclusion::of(rest(), &Brushes::new(), "adam");
+        assert!(matches!(exclusion, Some(Exclusion::Rest(runs)) if runs.len() == 200));
+        let none = Selection {
+            rows: Vec::new(),
+            marks: vec![false; 3],
+        };
+        let rest = runs_marked(&view, &none, false);
+        assert_eq!(Exclusion::of(rest, &Brushes::new(), "adam"), None);
     }
 }
