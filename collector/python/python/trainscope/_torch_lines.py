@@ -155,7 +155,7 @@ class Lines:
         self.is_on = False
         # The module of one function that is being called, the sequence number and the time before.
         self._called: tuple[nn.Module, int, float] | None = None
-        self.reason = "its step was not sampled"
+        self.reason = "its step was not looked at"
 
     def enter(self, modules: Iterable[tuple[str, nn.Module]], root: str = "") -> None:
         """Begins to note, in this thread, in the module `root`.
@@ -194,7 +194,7 @@ class Lines:
         """Forgets all notes."""
         for notes in (self._starts, self._ends, self._notes, self._unrecorded, self._largest, self._names):
             notes.clear()
-        self.reason = "its step was not sampled"
+        self.reason = "its step was not looked at"
 
     def of_sequence(self, number: int) -> Note | None:
         """The call that made the node of autograd with this sequence number."""

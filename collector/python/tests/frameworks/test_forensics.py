@@ -457,7 +457,7 @@ def test_between_looks_the_operation_is_named_and_the_next_step_is_looked_at(beg
     losses = trained(run, model, lambda p: -p.log().mean(), data, skips=True)
     assert [bool(torch.isfinite(loss)) for loss in losses] == [True, True, True, False, False, True]
     assert [(fact.operation, fact.step, fact.line > 0) for fact in facts] == [("log", 3, False), ("log", 3, True)]
-    assert facts[0]["without_line"] == "its step was not sampled" and facts[0]["inputs_from"] == "softmax"
+    assert facts[0]["without_line"] == "its step was not looked at" and facts[0]["inputs_from"] == "softmax"
 
 
 def test_saved_tensors_that_were_changed_are_left_out_and_counted(begin: Begin) -> None:

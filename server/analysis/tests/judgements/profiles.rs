@@ -6,7 +6,8 @@ use trainscope_analysis::watchpoint::config::{Value, WatchpointConfig, Watchpoin
 use trainscope_analysis::watchpoint::{
     CONDITIONS, Evaluator, Findings, Key, Missing, ProfileJudgement, Verdict, Watchpoints,
 };
-use trainscope_api::profile::{Advice, Sentence};
+use trainscope_api::Sentence;
+use trainscope_api::profile::Advice;
 use trainscope_format::Severity;
 
 /// The rules of the recommended watchpoints.

@@ -38,7 +38,7 @@ pub(super) fn judge(facts: &Facts, all: &mut Vec<(Rule, Opinion)>) {
 }
 
 /// Reason of the collector for a line that is not known between two looks.
-const NOT_LOOKED_AT: &str = "its step was not sampled";
+const NOT_LOOKED_AT: &str = "its step was not looked at";
 
 /// The first of the operation's facts: later ones follow from it.
 fn operation(fact: &Fact<'_>) -> Opinion {
