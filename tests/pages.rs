@@ -18,4 +18,5 @@ mod run_controls;
 mod runs;
 mod scalar_controls;
 mod scalars;
+mod symptoms;
 pub(crate) mod tensors;

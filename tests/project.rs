@@ -2,6 +2,7 @@
 
 mod boundaries;
 mod docs;
+mod python_sources;
 mod samples;
 mod selectors;
 mod words;

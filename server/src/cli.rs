@@ -147,6 +147,14 @@ pub fn main() -> ExitCode {
     ExitCode::from(status)
 }
 
+/// A reader that closes the pipe has seen enough: the exit status still tells the result.
+fn unless_closed(written: Result<(), CommandError>) -> Result<(), CommandError> {
+    match written {
+        Err(CommandError::Output(error)) if error.kind() == ErrorKind::BrokenPipe => Ok(()),
+        other => other,
+    }
+}
+
 /// Prints an error. If that fails too, only the exit status reports it.
 fn report(mistake: &Mistake) -> u8 {
     let mut stderr = anstream::stderr().lock();

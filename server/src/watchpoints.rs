@@ -14,7 +14,7 @@ mod edit;
 mod file;
 mod parse;
 
-pub(crate) use catalogue::{catalogue, name_of, words};
+pub(crate) use catalogue::{catalogue, name_of};
 pub(crate) use file::{ChangeError, WatchpointFile};
 pub(crate) use parse::{Wrong, parse};
 

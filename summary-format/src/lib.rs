@@ -27,6 +27,7 @@
 
 pub mod body;
 pub mod collection;
+pub mod csv;
 pub mod decode;
 pub mod digits;
 pub mod encode;

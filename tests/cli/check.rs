@@ -339,7 +339,7 @@ fn a_closed_pipe_is_the_end_of_the_output() {
     drop(child.stdout.take());
     let output = child.wait_with_output().unwrap();
     assert_eq!(String::from_utf8_lossy(&output.stderr), "");
-    assert_eq!(output.status.code(), Some(0));
+    assert_eq!(output.status.code(), Some(1));
 }
 
 /// Files as Keras writes them: `train` and `validation` with the same tags. The training loss falls as e^-t, the other
@@ -506,5 +506,30 @@ fn mistakes_are_told_in_three_lines() {
         let printed = place.check(&["--watchpoints", "rules.toml"]);
         assert_eq!(printed.status, 2, "{printed:?}");
         assert!(printed.err.contains(marks), "{toml}: {}", printed.err);
+    }
+}
+
+#[test]
+fn a_reader_that_closes_the_pipe_does_not_hide_the_result() {
+    let runs = Path::new(env!("CARGO_MANIFEST_DIR")).join("../sample-runs");
+    for (args, status) in [
+        (vec!["check", "mlp/overflow"], 1),
+        (vec!["check", "mlp/overflow", "--format", "json"], 1),
+        (vec!["check", "mlp/healthy"], 0),
+        (
+            vec!["diff", "mlp/healthy", "mlp/overflow", "--format", "json"],
+            1,
+        ),
+    ] {
+        let mut command = program();
+        command.args(&args).current_dir(&runs);
+        let mut child = command
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        drop(child.stdout.take());
+        let done = child.wait().unwrap();
+        assert_eq!(done.code(), Some(status), "{args:?}");
     }
 }

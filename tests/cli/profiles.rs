@@ -131,7 +131,7 @@ fn a_report_has_the_profile_in_both_languages() {
         ),
         (
             "zh",
-            ["每次迭代", "迭代的组成", "每次迭代自身时间", "慢迭代数"],
+            ["每个迭代", "迭代的组成", "每个迭代自身耗时", "慢迭代数"],
         ),
     ] {
         let page = run(&place, &["report", &run_of, "-o", "-", "--lang", language]).out;

@@ -1,8 +1,8 @@
 //! The debugger and the list of runs in a real browser: from a run to the cause in two clicks.
 
-use trainscope_api::findings::{Findings, FirstCause, Words};
-use trainscope_api::paths;
+use trainscope_api::findings::{Findings, FirstCause};
 use trainscope_api::runs::Run;
+use trainscope_api::{Sentence, paths};
 
 use crate::support::lab::{copy_folder, workspace_root};
 use crate::support::parts::{HIT, HITS, INSPECTOR, SELECTED_HIT};
@@ -136,7 +136,7 @@ async fn two_clicks_lead_to_each_cause(server: &Server, least_runs: usize) {
             .wait_for(&format!("the words about {cause} in {id}"), async || {
                 let panel = browser.text_of(INSPECTOR).await?.to_lowercase();
                 let words = [&found.sentence, &found.advice];
-                let is_said = |words: &&Words| {
+                let is_said = |words: &&Sentence| {
                     let words = words.en.to_lowercase();
                     let mut parts = words.split(&name);
                     !words.is_empty() && parts.all(|part| panel.contains(part))

@@ -70,6 +70,35 @@ const PARTICIPLES: [&str; 24] = [
 /// Endings of other participles.
 const ENDINGS: [&str; 3] = ["ed", "en", "own"];
 
+/// Chinese words to avoid in texts, each with the word of the glossary for the same thing.
+const CHINESE: [(&str, &str); 25] = [
+    ("内核", "kernel"),
+    ("张量核", "Tensor Core"),
+    ("数据流程", "数据流水线"),
+    ("命名空间", "作用域"),
+    ("源代码", "源码"),
+    ("超参", "超参数"),
+    ("基准", "基线"),
+    ("内存填充", "memset"),
+    ("片段", "时间片"),
+    ("每步", "每个迭代"),
+    ("该步", "该迭代"),
+    ("一步", "一个迭代"),
+    ("按步", "按迭代"),
+    ("次迭代", "个迭代"),
+    ("启动调用", "下发调用"),
+    ("启动 kernel", "下发 kernel"),
+    ("批大小", "批次大小"),
+    ("自身时间", "自身耗时"),
+    ("训练前检查", "首批数据检查"),
+    ("首批检查", "首批数据检查"),
+    ("未判断", "未作判断"),
+    ("程序信息", "事实"),
+    ("监测内容", "监测点"),
+    ("无从比较", "无从对比"),
+    ("与基线比较", "与基线对比"),
+];
+
 /// Nouns with such an ending.
 const NOUNS: [&str; 8] = [
     "Feed", "Markdown", "Need", "Pen", "Screen", "Seed", "Speed", "Token",
@@ -260,6 +289,37 @@ fn texts_for_users_are_plain_english() {
         }
     }
     assert_none(&found);
+}
+
+/// The avoided Chinese words in a line of code: all of its Chinese is in string literals.
+fn avoided_in_chinese(line: &str) -> Vec<String> {
+    let is_comment = line.trim_start().starts_with("//");
+    let is_found = |&&(avoided, instead): &&(&str, &str)| {
+        !is_comment && line.contains(avoided) && line.replace(instead, "").contains(avoided)
+    };
+    let found = CHINESE.iter().filter(is_found);
+    found
+        .map(|(avoided, instead)| format!("contains `{avoided}`, which is `{instead}`"))
+        .collect()
+}
+
+#[test]
+fn chinese_texts_use_one_word_for_one_thing() {
+    let mut found = Vec::new();
+    for (path, source) in files_in(&["collector", "server", "summary-format", "web"], "rs") {
+        for (number, line) in (1..).zip(source.lines()) {
+            let of_this = avoided_in_chinese(line).into_iter();
+            found.extend(of_this.map(|violation| format!("{path}:{number}: {violation}")));
+        }
+    }
+    assert_none(&found);
+}
+
+#[test]
+fn avoided_words_are_found_in_chinese_texts() {
+    let found = avoided_in_chinese(r#"    hparams = "Hyper-parameters", "超参与超参数";"#);
+    assert_eq!(found, ["contains `超参`, which is `超参数`"]);
+    assert!(avoided_in_chinese(r#""超参数", "每个迭代""#).is_empty());
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! Runs the benches of the Python package: `cargo bench -p trainscope-python [-- [--peer VENV] [PART…]]`.
 //!
-//! Installs the wheel of `cargo xtask wheel` into an environment with torch, tensorboard and tensorboardX, by default that
-//! of the tests with frameworks.
+//! Installs the wheel of `cargo xtask wheel` into an environment with torch, tensorboard and tensorboardX. The default
+//! is the environment of the tests with frameworks.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};

@@ -4,9 +4,9 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use trainscope_collector::{Flow, Place, StepRecorder, TensorSource, matches_pattern};
 
+use crate::kinds::role_of;
 use crate::memory::TensorMemory;
 use crate::recorder::Recorder;
-use crate::tensors::role_of;
 use crate::value;
 
 /// Answers of a gate.
@@ -35,8 +35,8 @@ fn place_of(place: &str) -> PyResult<Place> {
 #[pymethods]
 impl Recorder {
     /// Passes a gate: 0 to go on, 1 if a person stops the training, 2 if a hit does. `show`: a function that returns
-    /// tensors as (name, role, tensor). `are_finite`: one that returns whether all gradients are finite, or `None` to
-    /// have their memory read. Raises what a signal raises during a wait, as `KeyboardInterrupt`.
+    /// tensors as (name, role, tensor). `are_finite`: a function that returns `True` if all gradients are finite, or
+    /// `None` to have their memory read. Raises the exception of a signal in a wait, such as `KeyboardInterrupt`.
     #[pyo3(signature = (place, step, show, are_finite))]
     fn _gate(
         this: &Bound<'_, Self>,
@@ -99,7 +99,7 @@ impl Recorder {
         self.collector.nodes(names);
     }
 
-    /// The layer at which the training is to wait, if any.
+    /// The layer at which the training is to wait, or `None`.
     fn _target_node(&self, py: Python<'_>) -> Option<String> {
         py.detach(|| self.collector.target_node())
     }
@@ -124,7 +124,7 @@ impl Recorder {
     }
 }
 
-/// Functions of Python that return tensors, and whether all gradients are finite.
+/// Functions of Python that return tensors, and `True` if all gradients are finite.
 struct Functions {
     show: Py<PyAny>,
     are_finite: Py<PyAny>,

@@ -16,8 +16,8 @@ type SavedState<'py> = (i64, Vec<Bound<'py, PyAny>>);
 impl Recorder {
     /// Records a loss landscape; `Run.landscape` says more.
     ///
-    /// `snapshots`: (step, parameters). `loss` gets the bytes of each parameter in single precision, and returns a number.
-    /// With a seed, the directions are random, and only the last snapshot counts.
+    /// `snapshots`: (step, parameters). `loss` gets the bytes of each parameter in single precision, and returns a
+    /// number. With a seed, the directions are random, and only the last snapshot counts.
     #[pyo3(signature = (name, snapshots, loss, size, samples, seed=None, normalisation=None, reach=None))]
     #[expect(clippy::too_many_arguments, reason = "called by name")]
     #[expect(

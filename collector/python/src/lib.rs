@@ -2,10 +2,12 @@
 
 mod dlpack;
 mod gate;
+mod kinds;
 mod landscape;
 mod media;
 mod memory;
 mod numbers;
+mod objects;
 mod options;
 mod recorder;
 mod records;

@@ -13,8 +13,8 @@ use pyo3::types::{PyDict, PyFloat, PyInt, PyList, PyTuple, PyType};
 use trainscope_collector::{DType, TensorView};
 
 use crate::dlpack::{DlTensor, Exchange};
+use crate::objects::type_name;
 use crate::refusal::{Outcome, Refusal, attempt};
-use crate::value::type_name;
 
 /// Elements in main memory, which stay there as long as this value.
 pub(crate) struct TensorMemory<'py> {

@@ -7,14 +7,11 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use trainscope_collector::{AtHit, DumpPolicy, Overflow, PauseSeverity, SamplePolicy};
 
-use crate::tensors::role_of;
+use crate::kinds::role_of;
 
 /// Options of a recording, as `trainscope.start` has them.
 #[derive(FromPyObject)]
-#[expect(
-    clippy::struct_excessive_bools,
-    reason = "each is an option of its own"
-)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a separate option")]
 #[pyo3(from_item_all)]
 pub(crate) struct Options {
     pub(crate) rank: Option<u32>,

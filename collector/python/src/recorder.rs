@@ -14,9 +14,9 @@ use trainscope_collector::{
     StepRecorder, StepTime,
 };
 
+use crate::kinds::span_kind;
 use crate::options::{Options, seconds};
 use crate::refusal::{Outcome, Refusal};
-use crate::span::span_kind;
 use crate::value;
 
 /// Above this length of a tensor, in bytes, other threads of the program run while it is read. Below it, taking the
@@ -351,7 +351,9 @@ impl Recorder {
         self.folder.clone()
     }
 
-    /// Address of the server of the live session, also while it does not answer. `None` without one, after it has refused, and after `finish`.
+    /// Address of the server of the live session, also while it does not answer.
+    ///
+    /// `None` without one, after it has refused, and after `finish`.
     #[getter]
     fn url(&self) -> Option<String> {
         self.collector.server()
@@ -363,7 +365,7 @@ impl Recorder {
         self.rank
     }
 
-    /// Waits until all that was recorded is in the file, at most for `patience`. `False` if it is not.
+    /// Waits until all records are in the file, at most for `patience`. `False` if they are not.
     ///
     /// >>> assert run.flush()
     fn flush(this: &Bound<'_, Self>) -> bool {
@@ -412,7 +414,7 @@ impl Recorder {
         self.collector.selects_name(name)
     }
 
-    /// Opens a step: it is meant where none is given.
+    /// Opens a step, which is the default of calls without a step.
     fn _begin_step(this: &Bound<'_, Self>, step: &Bound<'_, PyAny>) -> PyResult<()> {
         let recorder = this.get();
         match value::step(step) {
@@ -449,7 +451,7 @@ impl Recorder {
         }
     }
 
-    /// Sets the number of updates of an optimizer: the step where none is open. The highest one counts.
+    /// Sets the number of updates of an optimizer: the default step while no step is open. The highest counts.
     fn _set_updates(&self, updates: i64) {
         // Each of several optimizers counts its updates; the highest count is the step of the training.
         let updates = self
@@ -462,12 +464,12 @@ impl Recorder {
         }
     }
 
-    /// The step that is meant where none is given.
+    /// The default step of calls without a step.
     fn _step(&self) -> i64 {
         self.current_step()
     }
 
-    /// The open step, if one is.
+    /// The open step, or `None`.
     fn _open_step(&self) -> Option<i64> {
         let is_open = self.source.load(Ordering::Relaxed) == source::OPEN;
         is_open.then(|| self.current_step())

@@ -210,7 +210,7 @@ impl Recorder {
         self.collector.event(event);
     }
 
-    /// Records a restart: readers drop what was recorded before at this step and later ones.
+    /// Records a restart: readers drop the earlier records of this step and of later ones.
     fn _session_start(&self, step: i64) {
         self.collector.session_start(step);
     }
@@ -244,7 +244,7 @@ impl Recorder {
         Ok(())
     }
 
-    /// A data pipeline from its source on: the operation of each step and its parameters.
+    /// Records a data pipeline, the source first: the operation of each step and its parameters.
     fn _dataset(&self, steps: &Bound<'_, PyList>) -> PyResult<()> {
         let mut node = None;
         for step in steps {

@@ -5,7 +5,7 @@ use std::fmt;
 use pyo3::exceptions::PyException;
 use pyo3::prelude::*;
 
-use crate::value::type_name;
+use crate::objects::type_name;
 
 /// Result of an attempt to record.
 pub(crate) type Outcome<T = ()> = Result<T, Refusal>;

@@ -4,8 +4,10 @@ use std::sync::{Mutex, PoisonError};
 
 use pyo3::prelude::*;
 use pyo3::types::PyString;
-use trainscope_collector::{LaneKind, SpanKind};
+use trainscope_collector::SpanKind;
 
+use crate::kinds::{lane_kind, span_kind, span_kind_name};
+use crate::objects::type_name;
 use crate::recorder::{Recorder, with_lane};
 use crate::refusal::Outcome;
 use crate::value;
@@ -69,11 +71,10 @@ impl Span {
         function: &Bound<'py, PyAny>,
     ) -> PyResult<Bound<'py, PyAny>> {
         let decorate = py.import("trainscope._decorate")?.getattr("decorate")?;
-        let kind = SPAN_KINDS.iter().find(|(_, kind)| *kind == self.kind);
         decorate.call1((
             self.recorder.clone_ref(py),
             self.name.clone_ref(py),
-            kind.map(|(name, _)| *name),
+            span_kind_name(self.kind),
             self.lane.as_ref().map(|lane| lane.clone_ref(py)),
             function,
         ))
@@ -124,7 +125,7 @@ impl Recorder {
         })
     }
 
-    /// Declares what a lane is, for all its spans that follow: thread, device, stream or process.
+    /// Declares the kind of a lane, for all its later spans: thread, device, stream or process.
     ///
     /// Lanes are threads unless declared. Spans of a stream or device are its work; those of threads are the host's. A
     /// wrong kind is counted as invalid. After `finish` it is counted as lost.
@@ -138,7 +139,7 @@ impl Recorder {
     ) -> PyResult<()> {
         let record = || -> Outcome {
             let name = value::name(name)?;
-            let kind = kind_of(&LANE_KINDS, kind)?;
+            let kind = lane_kind(kind)?;
             this.get().collector.lane(name, kind);
             Ok(())
         };
@@ -168,8 +169,8 @@ impl Recorder {
 
     /// Ends an arrow at the innermost span that is open now, on this thread or in `lane`; any thread may end it.
     ///
-    /// `flow`: what `flow` has returned; anything else is counted as invalid. Ended more than once, it has as many
-    /// arrows. After `finish` it is counted as lost.
+    /// `flow`: the result of `flow`; anything else is counted as invalid. Ended more than once, it has as many arrows.
+    /// After `finish` it is counted as lost.
     #[pyo3(signature = (flow, *, lane=None))]
     fn end_flow(
         this: &Bound<'_, Self>,
@@ -178,7 +179,7 @@ impl Recorder {
     ) -> PyResult<()> {
         let record = || -> Outcome {
             let Ok(begin) = flow.cast::<Flow>() else {
-                let kind = value::type_name(flow);
+                let kind = type_name(flow);
                 return Err(format!("end_flow takes what flow has returned, not {kind}").into());
             };
             let lane = lane.map(value::name).transpose()?;
@@ -194,36 +195,4 @@ impl Recorder {
         };
         Self::settle(this, record())
     }
-}
-
-const SPAN_KINDS: [(&str, SpanKind); 7] = [
-    ("compute", SpanKind::Compute),
-    ("communication", SpanKind::Communication),
-    ("copy", SpanKind::Copy),
-    ("data", SpanKind::Data),
-    ("host", SpanKind::Host),
-    ("idle", SpanKind::Idle),
-    ("other", SpanKind::Other),
-];
-
-const LANE_KINDS: [(&str, LaneKind); 4] = [
-    ("thread", LaneKind::Thread),
-    ("device", LaneKind::Device),
-    ("stream", LaneKind::Stream),
-    ("process", LaneKind::Process),
-];
-
-/// Kind of a span by its name.
-pub(crate) fn span_kind(name: &Bound<'_, PyAny>) -> Outcome<SpanKind> {
-    kind_of(&SPAN_KINDS, name)
-}
-
-fn kind_of<T: Copy>(kinds: &[(&str, T)], name: &Bound<'_, PyAny>) -> Outcome<T> {
-    let text = value::name(name).map_err(|reason| reason.of("kind"))?;
-    if let Some((_, kind)) = kinds.iter().find(|(name, _)| *name == text) {
-        return Ok(*kind);
-    }
-    let names: Vec<_> = kinds.iter().map(|(name, _)| *name).collect();
-    let text: String = text.chars().take(60).collect();
-    Err(format!("there is no kind {text:?}: {}", names.join(", ")).into())
 }

@@ -5,6 +5,7 @@ use trainscope_collector::{Collector, Role, StepTime};
 use trainscope_format::statistics::TensorSummary;
 use trainscope_format::tensor::{FiniteStats, TensorStats};
 
+use crate::kinds::role_of;
 use crate::memory::{TensorMemory, dtype_of};
 use crate::recorder::{DETACH_BYTES, Recorder};
 use crate::refusal::Outcome;
@@ -15,13 +16,13 @@ impl Recorder {
     /// Records statistics of a tensor, on the steps that `every` and `first` of `start` select.
     ///
     /// Counts by class (NaN, infinities, zeros, signs, subnormals), extremes, moments, exponents and a hash of the
-    /// elements, and what the options of `start` add; extremes and moments are those of the finite elements. `tensor`:
+    /// elements, and additions by options of `start`; extremes and moments are those of the finite elements. `tensor`:
     /// an array or tensor of any framework and shape, a list or a number. Complex numbers are read as twice as many
-    /// real ones, along one more axis. `name` is the tensor's own in the whole run. `role`: weight, gradient,
+    /// real ones, along one more axis. `name` identifies the tensor in the whole run. `role`: weight, gradient,
     /// activation, input, output, loss, `optimizer_state`, `frozen_weight` or other (the default).
     ///
     /// The elements are read where they are, on this thread; that takes 2 to 6 times as long as reading the memory.
-    /// Nothing is kept but what `change` needs. Tensors without memory (meta, freed, quantised, inside of `vmap`) are
+    /// Elements are kept only for `change`. Tensors without memory (meta, freed, quantised, inside of `vmap`) are
     /// counted as invalid. After `finish` it is counted as lost.
     ///
     /// >>> run.tensor("fc1.weight", [[0.5, -0.5], [0.0, 1.5]], role="weight", step=3)
@@ -60,8 +61,8 @@ impl Recorder {
 
     /// Records all elements of a tensor, as they are: type, shape, NaN and infinities.
     ///
-    /// `tensor`: as in `tensor`. The elements are copied; large tensors belong into files of their own, for which there
-    /// are the options `dump_…` of `start`. After `finish` it is counted as lost.
+    /// `tensor`: as in `tensor`. The elements are copied; for large tensors, the options `dump_…` of `start` write
+    /// separate files. After `finish` it is counted as lost.
     ///
     /// >>> run.values("attention", [[0.5, 0.5], [0.1, 0.9]], step=3)
     #[pyo3(signature = (name, tensor, step=None, *, wall_time=None))]
@@ -114,7 +115,7 @@ impl Recorder {
         )
     }
 
-    /// Records statistics of tensors, each as (name, role, tensor), whatever the policy of steps is.
+    /// Records statistics of tensors, each as (name, role, tensor), also on steps that no policy selects.
     ///
     /// Statistics are multiplied by `scale`: exact for powers of two, else without exponents. Returns the number of
     /// tensors that were read; the others are counted as invalid.
@@ -210,27 +211,6 @@ impl Recorder {
         };
         Self::settle(this, run())
     }
-}
-
-pub(crate) fn role_of(name: &str) -> Outcome<Role> {
-    let role = match name {
-        "other" => Role::Other,
-        "weight" => Role::Weight,
-        "gradient" => Role::Gradient,
-        "activation" => Role::Activation,
-        "input" => Role::Input,
-        "output" => Role::Output,
-        "loss" => Role::Loss,
-        "optimizer_state" => Role::OptimizerState,
-        "frozen_weight" => Role::FrozenWeight,
-        other => {
-            return Err(format!(
-                "there is no role {other:?}: weight, gradient, activation, input, output, loss, optimizer_state, \
-                 frozen_weight or other"
-            ).into());
-        }
-    };
-    Ok(role)
 }
 
 /// Statistics of a row: count, NaN, +inf, -inf, zero, negative, positive, subnormal, and over the finite elements

@@ -3,6 +3,7 @@
 use pyo3::prelude::*;
 use pyo3::types::{PyFloat, PyInt, PyString};
 
+use crate::objects::type_name;
 use crate::refusal::{Outcome, Refusal, attempt};
 
 /// A number, or one that is still on a device.
@@ -120,13 +121,4 @@ fn short(object: &Bound<'_, PyAny>) -> Outcome<String> {
     let text = attempt(object.repr())?;
     let text = text.map(|text| text.to_string_lossy().chars().take(60).collect());
     Ok(text.unwrap_or_else(|| type_name(object)))
-}
-
-/// Name of an object's type.
-pub(crate) fn type_name(object: &Bound<'_, PyAny>) -> String {
-    let name = object.get_type().name();
-    name.map_or_else(
-        |_| "an object".to_owned(),
-        |name| name.to_string_lossy().into_owned(),
-    )
 }

@@ -6,16 +6,16 @@
 
 use std::sync::Arc;
 
+use trainscope_api::Sentence;
 use trainscope_format::program::SourceLine;
 use trainscope_format::{Graph, Hparams, Lineage};
 
 use recording::Missing;
 
 use crate::context::Context;
-pub use crate::text::Sentence;
 pub use recording::Framework;
 pub(crate) use rule::Causes;
-pub use rule::{Part, Rule};
+pub use rule::Rule;
 
 pub(crate) mod loss;
 mod model;
@@ -26,38 +26,6 @@ mod recording;
 mod rule;
 mod settings;
 mod view;
-
-/// Row of the guided diagnosis, in the order in which an expert checks them.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Topic {
-    /// Recorded data, and checks that need more.
-    Recorded,
-    /// Learning rate, batch size, size of updates, clipping.
-    Hyperparameters,
-    /// The graph, weights, gradients, activations.
-    Model,
-    /// Input data.
-    Input,
-    /// Loss and gradient norm.
-    Loss,
-    /// Metric and generalisation.
-    Metric,
-    /// Time of the steps, and memory of the devices.
-    Speed,
-}
-
-impl Topic {
-    /// All topics in order.
-    pub const ALL: [Self; 7] = [
-        Self::Recorded,
-        Self::Hyperparameters,
-        Self::Model,
-        Self::Input,
-        Self::Loss,
-        Self::Metric,
-        Self::Speed,
-    ];
-}
 
 /// Result of a rule, in ascending order of severity.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

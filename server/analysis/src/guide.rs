@@ -3,30 +3,12 @@
 //! Hits and remarks are sorted into rows by the topics of their conditions and rules. A row without either passes only
 //! if data of its topic were judged.
 
-use trainscope_format::Severity;
+use trainscope_api::Sentence;
+use trainscope_api::guide::{RowState, Topic};
 use trainscope_format::digits::count;
 
-use crate::diagnosis::{Remark, State, Topic};
-use crate::text::Sentence;
+use crate::diagnosis::{Remark, State};
 use crate::watchpoint::{Findings, Hit, Inconclusive, Key, Watchpoints};
-
-/// State of a row, in ascending order of severity.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub enum RowState {
-    /// No data of the topic were recorded.
-    #[default]
-    Skipped,
-    /// Nothing was found, but not everything was judged, or something else is wrong that may be the reason.
-    Open,
-    /// Nothing was found.
-    Passed,
-    /// A note.
-    Note,
-    /// A warning.
-    Warning,
-    /// An error.
-    Error,
-}
 
 /// A row of the guided diagnosis.
 #[derive(Clone, Debug, PartialEq)]
@@ -217,16 +199,6 @@ fn plural(of: u64, one: &str) -> String {
     format!("{} {one}{}", count(of), if of == 1 { "" } else { "s" })
 }
 
-impl From<Severity> for RowState {
-    fn from(severity: Severity) -> Self {
-        match severity {
-            Severity::Info => Self::Note,
-            Severity::Warning => Self::Warning,
-            Severity::Error => Self::Error,
-        }
-    }
-}
-
 impl From<State> for RowState {
     fn from(state: State) -> Self {
         match state {
@@ -244,8 +216,10 @@ mod tests {
     use super::*;
     use crate::diagnosis::Rule;
     use crate::watchpoint::config::{Value, WatchpointConfig, WatchpointsFile};
-    use crate::watchpoint::{Coverage, Figures, FirstCause};
+    use crate::watchpoint::{Figures, FirstCause};
     use RowState::{Open, Passed, Skipped, Warning};
+    use trainscope_api::findings::Coverage;
+    use trainscope_format::Severity;
 
     const WATCHED: [&str; 5] = [
         "learning_rate_jump",

@@ -5,33 +5,14 @@
 
 pub use trainscope_api::table::Direction;
 
-/// Losses by which `CatBoost` names its curves, in lower case: the whole tag, or its part before the parameters.
-const BOOSTED: [&str; 14] = [
-    "logloss",
-    "crossentropy",
-    "multiclass",
-    "multiclassonevsall",
-    "rmse",
-    "multirmse",
-    "mae",
-    "mape",
-    "quantile",
-    "poisson",
-    "huber",
-    "tweedie",
-    "expectile",
-    "focal",
-];
+use crate::meaning::{Meaning, is_held_out, meaning_of, words_of};
 
-/// True for the name of a curve of `CatBoost`, in lower case: `rmse`, `quantile:alpha=0.5`, `test/logloss`.
-pub(crate) fn is_boosted(lower: &str) -> bool {
-    let name = lower.strip_prefix("test/").unwrap_or(lower);
-    BOOSTED.contains(&name.split(':').next().unwrap_or(name))
-}
-
-/// The tag that is most likely the training loss.
+/// The tag that is most likely the training loss, else a held-out loss.
 pub fn loss<'a>(tags: impl Iterator<Item = &'a str>) -> Option<&'a str> {
-    best(tags, loss_rank)
+    best(tags, |tag| match meaning_of(tag)? {
+        (meaning @ (Meaning::Loss | Meaning::HeldOutLoss), doubt) => Some((meaning, doubt)),
+        _ => None,
+    })
 }
 
 /// The tag that is most likely the main metric of the training.
@@ -40,89 +21,49 @@ pub fn metric<'a>(tags: impl Iterator<Item = &'a str>) -> Option<&'a str> {
 }
 
 /// Lowest rank wins, then the shortest name, then the alphabet.
-fn best<'a>(tags: impl Iterator<Item = &'a str>, rank: fn(&str) -> Option<u8>) -> Option<&'a str> {
-    tags.filter_map(|tag| rank(&tag.to_ascii_lowercase()).map(|rank| (rank, tag.len(), tag)))
+fn best<'a, R: Ord>(
+    tags: impl Iterator<Item = &'a str>,
+    rank: impl Fn(&str) -> Option<R>,
+) -> Option<&'a str> {
+    tags.filter_map(|tag| Some((rank(tag)?, tag.len(), tag)))
         .min()
         .map(|(_, _, tag)| tag)
 }
 
-/// The words of a tag, `train/total_loss` → `train`, `total`, `loss`.
-fn words(tag: &str) -> impl DoubleEndedIterator<Item = &str> {
-    tag.split(|c: char| !c.is_alphanumeric())
-        .filter(|word| !word.is_empty())
-}
-
-fn held_out(tag: &str) -> bool {
-    words(tag).any(|word| {
-        matches!(
-            word,
-            "val" | "valid" | "validation" | "eval" | "evaluation" | "test"
-        )
-    })
-}
-
-fn loss_rank(tag: &str) -> Option<u8> {
-    if is_boosted(tag) {
-        return Some(4);
-    }
-    if !words(tag).any(|word| matches!(word, "loss" | "nll" | "cost"))
-        || words(tag).any(|word| word == "scale")
-    {
-        return None;
-    }
-    let train = words(tag).any(|word| matches!(word, "train" | "training"));
-    let whole = words(tag).all(|word| {
-        matches!(
-            word,
-            "train"
-                | "training"
-                | "loss"
-                | "total"
-                | "epoch"
-                | "step"
-                | "batch"
-                | "scalar"
-                | "auto"
-        )
-    });
-    Some(match (whole, train, held_out(tag)) {
-        (true, _, _) => 0,
-        (false, true, _) => 1,
-        (false, false, false) => 2,
-        (false, false, true) => 3,
-    })
-}
-
 /// Better end of a result by its name; `None` if the name does not show it.
 pub fn direction(tag: &str) -> Option<Direction> {
-    let tag = tag.to_ascii_lowercase();
-    if loss_rank(&tag).is_some() {
+    if loss([tag].into_iter()).is_some() {
         return Some(Direction::Less);
     }
-    words(&tag).rev().find_map(|word| match word {
-        "perplexity" | "ppl" | "error" | "err" | "mae" | "mse" | "rmse" | "wer" | "cer" | "fid" => {
-            Some(Direction::Less)
-        }
-        "accuracy" | "acc" | "top1" | "top5" | "map" | "map50" | "miou" | "iou" | "f1" | "auc"
-        | "bleu" | "rouge" | "dice" | "psnr" | "ssim" | "reward" | "score" | "precision"
-        | "recall" => Some(Direction::More),
-        _ => None,
-    })
+    let lower = tag.to_ascii_lowercase();
+    words_of(&lower)
+        .into_iter()
+        .rev()
+        .find_map(|word| match word {
+            "perplexity" | "ppl" | "error" | "err" | "mae" | "mse" | "rmse" | "wer" | "cer"
+            | "fid" => Some(Direction::Less),
+            "accuracy" | "acc" | "top1" | "top5" | "map" | "map50" | "miou" | "iou" | "f1"
+            | "auc" | "bleu" | "rouge" | "dice" | "psnr" | "ssim" | "reward" | "score"
+            | "precision" | "recall" => Some(Direction::More),
+            _ => None,
+        })
 }
 
 fn metric_rank(tag: &str) -> Option<u8> {
-    let word = words(tag).find_map(|word| match word {
+    let lower = tag.to_ascii_lowercase();
+    let words = words_of(&lower);
+    let rank = words.iter().find_map(|word| match *word {
         "accuracy" | "acc" | "top1" => Some(0),
         "map" | "map50" | "miou" | "iou" | "f1" | "auc" | "bleu" | "rouge" | "dice" => Some(2),
         "perplexity" | "ppl" | "psnr" | "reward" | "score" => Some(4),
         _ => None,
     })?;
-    Some(word + u8::from(!held_out(tag)))
+    Some(rank + u8::from(!is_held_out(&words)))
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{Direction, direction, loss, metric};
+    use super::{Direction, direction, metric};
 
     #[test]
     fn names_say_the_better_end_or_nothing_is_best() {
@@ -134,39 +75,10 @@ mod tests {
     }
 
     #[test]
-    fn the_training_loss_is_found_among_the_names_that_frameworks_write() {
-        for (tags, expected) in [
-            (vec!["loss/val", "loss/train", "lr"], Some("loss/train")),
-            (
-                vec!["epoch_loss", "evaluation_loss_vs_iterations"],
-                Some("epoch_loss"),
-            ),
-            (
-                vec!["loss/scalar", "learning_rate/scalar"],
-                Some("loss/scalar"),
-            ),
-            (
-                vec![
-                    "train/grad_norm",
-                    "train/loss_scale",
-                    "train/loss",
-                    "eval/loss",
-                ],
-                Some("train/loss"),
-            ),
-            (vec!["val_loss"], Some("val_loss")),
-            (vec!["AUC", "Logloss"], Some("Logloss")),
-            (vec!["glossary", "lr"], None),
-        ] {
-            assert_eq!(loss(tags.iter().copied()), expected, "{tags:?}");
-        }
-    }
-
-    #[test]
     fn a_held_out_metric_comes_before_one_on_training_data() {
         assert_eq!(
-            metric(["train/acc", "eval/accuracy", "eval/bleu"].into_iter()),
-            Some("eval/accuracy")
+            metric(["train/acc", "dev/accuracy", "eval/bleu"].into_iter()),
+            Some("dev/accuracy")
         );
         assert_eq!(
             metric(["epoch_accuracy"].into_iter()),

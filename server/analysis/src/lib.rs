@@ -38,6 +38,7 @@ pub mod histogram;
 #[cfg(feature = "judging")]
 pub mod importance;
 pub mod landscape;
+mod meaning;
 #[cfg(feature = "judging")]
 pub mod pipeline;
 #[cfg(feature = "judging")]

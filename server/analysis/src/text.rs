@@ -1,6 +1,6 @@
 //! Texts in the languages of the user interface.
 
-use serde::Serialize;
+use trainscope_api::Sentence;
 
 /// A text in the languages of the pages.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -11,20 +11,8 @@ pub struct Text {
     pub zh: &'static str,
 }
 
-/// A sentence in the languages of the user interface.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
-pub struct Sentence {
-    /// English.
-    pub en: String,
-    /// Chinese.
-    pub zh: String,
-}
-
 impl From<Text> for Sentence {
     fn from(text: Text) -> Self {
-        Self {
-            en: text.en.to_owned(),
-            zh: text.zh.to_owned(),
-        }
+        Self::new(text.en, text.zh)
     }
 }

@@ -19,21 +19,17 @@ mod surroundings;
 mod verdict;
 
 pub use crate::context::Context;
-pub use crate::text::{Sentence, Text};
+pub use crate::text::Text;
 pub use catalogue::CONDITIONS;
 pub use config::{ConfigError, WatchpointConfig, Watchpoints};
 pub use evaluator::{Evaluator, SCALAR_POINTS};
 pub use fresh::FreshHit;
 pub use model::condition::{Condition, Watchpoint};
-pub use model::finding::{
-    Cause, Coverage, Damage, Figures, Findings, FirstCause, Hit, Inconclusive, UnreadTensor,
-};
+pub use model::finding::{Cause, Damage, Figures, Findings, FirstCause, Hit, Inconclusive};
 pub use model::key::Key;
-pub use model::measure;
 pub use model::missing::Missing;
 pub use model::observation::{Needs, Observation, channel_axis};
 pub use model::parameter::Limits;
 pub use model::profile::ProfileJudgement;
 pub use model::subject::{layer_of_name, role_of, role_of_name};
 pub use surroundings::{Around, Layer, Surroundings};
-pub use verdict::Verdict;

@@ -5,7 +5,8 @@ use trainscope_format::float::Float;
 use trainscope_format::hparams::HparamValue;
 use trainscope_format::{Role, Severity, float};
 
-use crate::findings::{Counts, Progress, Words};
+use crate::Sentence;
+use crate::findings::{Counts, Progress};
 
 mod map;
 
@@ -42,7 +43,7 @@ pub struct CompareQuery {
     pub align: Align,
     /// 1 to read all tensors until each has parted; if left out, reading ends at the first step where one parts, if
     /// more than a few files follow.
-    #[serde(default, skip_serializing_if = "crate::scalars::is_zero")]
+    #[serde(default, skip_serializing_if = "crate::omitted::is_zero")]
     #[cfg_attr(feature = "openapi", param(maximum = 1))]
     pub all: u8,
 }
@@ -88,9 +89,9 @@ pub struct AgainstBase {
     /// Name of the run.
     pub run: String,
     /// Sentence that names the step and the tensor at which they part.
-    pub sentence: Words,
+    pub sentence: Sentence,
     /// Further facts; may be empty.
-    pub detail: Words,
+    pub detail: Sentence,
     /// Form of the sentence.
     pub outcome: Outcome,
     /// First differences beyond the tolerance, in order: by step, then weights, inputs and activations in the flow of
@@ -126,7 +127,7 @@ pub struct AgainstBase {
     /// Names in the other run only.
     pub only_other: Names,
     /// Reason why points are compared by step although another alignment was wanted.
-    pub align_fault: Option<Words>,
+    pub align_fault: Option<Sentence>,
     /// State of reading the elements of tensors.
     pub reading: Reading,
     /// Files of tensors read, and all that both have.
@@ -344,7 +345,7 @@ pub struct FindingsDifference {
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct FindingDifference {
     /// Condition.
-    pub title: Words,
+    pub title: Sentence,
     /// Severity.
     pub severity: Severity,
     /// Tensor or scalar.

@@ -3,16 +3,18 @@
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
-use trainscope_format::digits::{Operator, Unit};
 use trainscope_format::float::Float;
 use trainscope_format::{Severity, SourceLine};
 
 pub mod guide;
+mod measure;
 mod series;
 
+use crate::Sentence;
+use crate::omitted::is_zero;
 use crate::program::ProgramPart;
-pub use crate::words::Words;
 use guide::{GuideRow, Topic};
+pub use measure::Measure;
 pub use series::HitSeries;
 
 /// Hits of one answer by default.
@@ -46,7 +48,7 @@ pub struct FindingsQuery {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub search: Option<String>,
     /// Number of hits to skip at the beginning.
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "is_zero")]
     pub from: usize,
     /// Alternative to `from`: number of lines to skip, in a list with one line above the hits of each step and rank.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -74,13 +76,13 @@ pub struct Findings {
     /// The state of the run as a whole.
     pub verdict: Verdict,
     /// The verdict in sentences, with the number of tensors and scalars checked. It begins with `damage`.
-    pub summary: Words,
+    pub summary: Sentence,
     /// Files that could not be read in full, as a sentence; `null` if there are none.
     #[serde(default)]
-    pub damage: Option<Words>,
+    pub damage: Option<Sentence>,
     /// Facts about the files that explain the curves: several attempts, a step counter that overflowed.
     #[serde(default)]
-    pub about_files: Vec<Words>,
+    pub about_files: Vec<Sentence>,
     /// First cause, if anything is wrong.
     pub first_cause: Option<FirstCause>,
     /// Hits that match the query: by step, then by rank, then in the order of data flow.
@@ -226,7 +228,7 @@ pub struct Neighbour {
     /// Severity of its worst hit at that step, if there is one.
     pub severity: Option<Severity>,
     /// Title of that hit.
-    pub says: Option<Words>,
+    pub says: Option<Sentence>,
 }
 
 /// State of the judgement of a run.
@@ -254,9 +256,9 @@ pub struct FirstCause {
     /// Number of hits that it explains.
     pub explains: u64,
     /// Description of the event, as a sentence.
-    pub sentence: Words,
+    pub sentence: Sentence,
     /// Most likely remedy, as a sentence.
-    pub advice: Words,
+    pub advice: Sentence,
 }
 
 /// A condition that was met.
@@ -292,39 +294,13 @@ pub struct Hit {
     #[serde(default)]
     pub measures: Vec<Measure>,
     /// The finding as a sentence.
-    pub sentence: Words,
+    pub sentence: Sentence,
     /// Number of hits that follow from it: in the whole run for the first cause, in its step and rank for the first
     /// cause of those.
     pub explains: Option<u64>,
     /// Line of the training's own code that it is about: from a fact of the program, or from the graph that computes it.
     #[serde(default)]
     pub source: Option<SourceLine>,
-}
-
-/// A measured quantity and the limit that it exceeded.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-pub struct Measure {
-    /// Its key in `values` and `thresholds`.
-    pub name: String,
-    /// Measured quantity.
-    pub quantity: Words,
-    /// The comparison of value and limit that makes a hit.
-    pub operator: Operator,
-    /// The unit of value and limit.
-    pub unit: Unit,
-    /// The measured value.
-    #[cfg_attr(feature = "openapi", schema(value_type = crate::openapi::Float))]
-    pub value: Float,
-    /// The limit in force; `null` for counts of which a single one is a hit.
-    #[cfg_attr(feature = "openapi", schema(value_type = Option<crate::openapi::Float>))]
-    pub limit: Option<Float>,
-    /// Number of elements that `value` was counted in.
-    pub of: Option<u64>,
-    /// Quantity and value as text: `mean |x| 3e−8`, `48 of 80 NaN`.
-    pub found: Words,
-    /// Operator and limit as text: `< 1e−7`.
-    pub threshold: String,
 }
 
 impl Hit {
@@ -345,10 +321,6 @@ pub fn watchpoint_name(condition: &str, nth: u32) -> String {
     }
 }
 
-fn is_zero<N: PartialEq + Default>(number: &N) -> bool {
-    *number == N::default()
-}
-
 /// Notification of a hit in a growing run, as sent by `start --on-hit` and `--webhook`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct HitNotice {
@@ -358,11 +330,11 @@ pub struct HitNotice {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub session: Option<String>,
     /// Title of its watchpoint.
-    pub title: Words,
+    pub title: Sentence,
     /// The hit.
     pub hit: Hit,
     /// Recommended action.
-    pub advice: Words,
+    pub advice: Sentence,
 }
 
 /// A condition that could not be evaluated.
@@ -381,7 +353,7 @@ pub struct Inconclusive {
     pub reason: String,
     /// The missing data in words.
     #[serde(default)]
-    pub words: Words,
+    pub words: Sentence,
     /// Number of such steps.
     pub steps: u64,
 }
@@ -396,11 +368,11 @@ pub struct Remark {
     pub topic: Topic,
     /// Subject of the rule.
     #[serde(default)]
-    pub title: Words,
+    pub title: Sentence,
     /// Result.
     pub state: RemarkState,
     /// The finding, or the data that would have to be recorded to judge it.
-    pub sentence: Words,
+    pub sentence: Sentence,
     /// The first graph node concerned.
     pub node: Option<String>,
     /// Part of the program that the rule is about; `null` for other rules.
@@ -483,8 +455,9 @@ pub enum Verdict {
     /// Nothing was checked.
     #[default]
     Nothing,
-    /// No problem, but either no tensor was checked, or only histograms were recorded for some, which show NaN,
-    /// Inf and unchanged weights only.
+    /// No problem, but either no tensor was checked, or only histograms were recorded for some, which show NaN, Inf and
+    /// unchanged weights only, or files could not be read in full, or weights are the same in too few steps, or the
+    /// tensors of a training were recorded at one step only.
     InPart,
     /// No problem in tensors, nor in scalars if there are any.
     NoProblem,
@@ -525,7 +498,7 @@ pub struct WatchpointResult {
     /// The id of its condition.
     pub condition: String,
     /// Title; the name that the user gave it, if there is one.
-    pub title: Words,
+    pub title: Sentence,
     /// Target: `tensor`, `weight`, `gradient`, `activation`, `scalar`, `run`.
     pub target: String,
     /// `true` if its hits are NaN and infinities.
@@ -550,7 +523,7 @@ pub struct WatchpointResult {
     #[serde(default, skip_serializing_if = "is_zero")]
     pub unjudged: u64,
     /// Recommended action for a hit.
-    pub advice: Words,
+    pub advice: Sentence,
 }
 
 /// Health of a run, in the list of runs.
@@ -566,7 +539,7 @@ pub struct Health {
     pub verdict: Verdict,
     /// The verdict as a sentence, with the number of tensors and scalars checked.
     #[serde(default)]
-    pub summary: Words,
+    pub summary: Sentence,
 }
 
 /// The first cause in brief.
@@ -578,7 +551,7 @@ pub struct FirstHit {
     /// Severity.
     pub severity: Severity,
     /// Title.
-    pub title: Words,
+    pub title: Sentence,
     /// Step of the hit.
     pub step: i64,
     /// The tensor, or the tag of the scalar.

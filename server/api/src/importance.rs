@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use trainscope_format::float;
 
-use crate::profile::Sentence;
+use crate::Sentence;
 use crate::table::{CellValue, Direction};
 
 /// Cells of a pair along each axis of numbers, and most categories along the others.
@@ -64,6 +64,7 @@ pub struct ImportanceAnswer {
     #[serde(flatten)]
     pub importance: Importance,
     /// Number of runs, runs that do not enter, scale: a sentence each.
+    #[cfg_attr(feature = "openapi", schema(value_type = Vec<crate::openapi::Sentence>))]
     pub sentences: Vec<Sentence>,
 }
 
@@ -132,6 +133,7 @@ pub struct Bar {
     /// Stretch of the parameter that holds most of the best runs.
     pub best: Option<Stretch>,
     /// That stretch, or the reason of the missing value, in words; empty without either.
+    #[cfg_attr(feature = "openapi", schema(value_type = crate::openapi::Sentence))]
     pub words: Sentence,
 }
 

@@ -16,6 +16,7 @@ pub mod live;
 pub mod markdown;
 mod non_finite;
 pub mod notebook;
+mod omitted;
 #[cfg(feature = "openapi")]
 mod openapi;
 pub mod order;
@@ -25,6 +26,7 @@ pub mod program;
 pub mod records;
 pub mod runs;
 pub mod scalars;
+mod sentence;
 pub mod sessions;
 pub mod status;
 pub mod table;
@@ -32,9 +34,9 @@ pub mod tags;
 pub mod tensors;
 pub mod timeline;
 pub mod watchpoints;
-pub mod words;
 
 pub use findings::guide;
+pub use sentence::Sentence;
 
 /// The paths of the API, below the server's prefix.
 pub mod paths {

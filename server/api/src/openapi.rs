@@ -29,6 +29,17 @@ pub(crate) enum Element {
     Text(String),
 }
 
+/// A sentence in every language.
+#[derive(ToSchema)]
+#[schema(as = Sentence)]
+#[expect(dead_code, reason = "only its schema is used")]
+pub(crate) struct Sentence {
+    /// English.
+    en: String,
+    /// Chinese.
+    zh: String,
+}
+
 /// A value in JSON; `null` is no value.
 #[derive(ToSchema)]
 #[serde(untagged)]

@@ -36,6 +36,8 @@ pub use sql::{
     SqlValue, TABLES,
 };
 
+use crate::Sentence;
+
 /// Maximum number of stretches of steps in one answer.
 pub const MAX_STRETCHES: usize = 400;
 /// Maximum number of rows of operators in one answer.
@@ -301,22 +303,15 @@ pub struct SessionSummary {
     /// Rules that could not be judged.
     pub not_judged: Vec<NotJudged>,
     /// Sentence for the head of the page.
+    #[cfg_attr(feature = "openapi", schema(value_type = crate::openapi::Sentence))]
     pub sentence: Sentence,
     /// Sentence below it; empty if there is none.
+    #[cfg_attr(feature = "openapi", schema(value_type = crate::openapi::Sentence))]
     pub detail: Sentence,
     /// Reason, with its number, why rules about the times of steps that found nothing were not judged; `None` if they were.
     #[serde(default)]
+    #[cfg_attr(feature = "openapi", schema(value_type = Option<crate::openapi::Sentence>))]
     pub unjudged: Option<Sentence>,
-}
-
-/// A sentence in every language.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-pub struct Sentence {
-    /// English.
-    pub en: String,
-    /// Chinese.
-    pub zh: String,
 }
 
 /// Slices of a category.
@@ -571,10 +566,13 @@ pub struct Advice {
     /// Time a step that it would save at best; 0 if it saves no time.
     pub gain_nanos: i64,
     /// Title: the thing to do.
+    #[cfg_attr(feature = "openapi", schema(value_type = crate::openapi::Sentence))]
     pub title: Sentence,
     /// Evidence.
+    #[cfg_attr(feature = "openapi", schema(value_type = crate::openapi::Sentence))]
     pub evidence: Sentence,
     /// Line of code or setting that changes it; empty if there is none.
+    #[cfg_attr(feature = "openapi", schema(value_type = crate::openapi::Sentence))]
     pub remedy: Sentence,
     /// Search that frames its slices in the timeline; empty if there is none.
     pub search: String,
@@ -595,5 +593,6 @@ pub struct NotJudged {
     /// Id of the condition.
     pub id: String,
     /// Reason.
+    #[cfg_attr(feature = "openapi", schema(value_type = crate::openapi::Sentence))]
     pub reason: Sentence,
 }

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use trainscope_format::SourceLine;
 use trainscope_format::float::Float;
 
-use crate::words::Words;
+use crate::Sentence;
 
 /// Maximum number of facts in one answer.
 pub const MAX_FACTS: usize = 10_000;
@@ -36,7 +36,7 @@ pub struct ProgramFacts {
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Probe {
     /// Name of the check.
-    pub name: Words,
+    pub name: Sentence,
     /// Its result.
     pub result: ProbeResult,
     /// The finding, or the reason why it was not tried; in English.
@@ -65,9 +65,9 @@ pub struct ProgramRow {
     /// Part that it describes.
     pub part: ProgramPart,
     /// Name of the value, or the heading.
-    pub name: Words,
+    pub name: Sentence,
     /// The value; `null` for a heading.
-    pub value: Option<Words>,
+    pub value: Option<Sentence>,
     /// Line of the program that it is about.
     pub source: Option<SourceLine>,
 }
@@ -93,7 +93,7 @@ pub struct ChainLink {
     /// Elements that are 0.
     pub zeros: Option<u64>,
     /// The result in words: `3 of 4,096 are NaN`.
-    pub result: Words,
+    pub result: Sentence,
     /// Line of the program that called it.
     pub source: Option<SourceLine>,
 }

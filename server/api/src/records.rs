@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use trainscope_format::{ImageEncoding, float};
 
-use crate::scalars::is_zero;
+use crate::omitted::is_zero;
 
 /// Records of one answer by default.
 pub const DEFAULT_RECORDS: usize = 50;

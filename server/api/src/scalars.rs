@@ -48,20 +48,12 @@ pub struct ScalarsQuery {
     )]
     pub points: Option<usize>,
     /// 1 to get superseded points too, after the others: see [`Series::live`].
-    #[serde(default, skip_serializing_if = "is_zero")]
+    #[serde(default, skip_serializing_if = "crate::omitted::is_zero")]
     #[cfg_attr(feature = "openapi", param(maximum = 1))]
     pub superseded: u8,
     /// One of several concurrent writers, as [`Tag::writer`](crate::tags::Tag::writer) names it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub writer: Option<String>,
-}
-
-#[expect(
-    clippy::trivially_copy_pass_by_ref,
-    reason = "the signature is serde's"
-)]
-pub(crate) fn is_zero(value: &u8) -> bool {
-    *value == 0
 }
 
 /// The body of `POST /api/scalars`: many series in one answer. With `Accept: application/octet-stream` the answer is

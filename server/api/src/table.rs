@@ -7,6 +7,8 @@
 use serde::{Deserialize, Serialize};
 use trainscope_format::float;
 
+use crate::omitted::is_zero;
+
 mod bytes;
 mod cells;
 mod value;
@@ -236,11 +238,6 @@ pub struct TableRequest {
     /// Number of rows; of JSON only, at most [`MAX_JSON_ROWS`], which is the default.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub limit: Option<usize>,
-}
-
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes references")]
-fn is_zero(number: &usize) -> bool {
-    *number == 0
 }
 
 /// The answer of `POST /api/table` as JSON; as `application/octet-stream` it is a [`TableAnswer`].

@@ -9,6 +9,8 @@ use serde::{Deserialize, Serialize};
 use trainscope_format::tensor::{ChangeStats, TensorStats};
 use trainscope_format::{Role, float};
 
+use crate::omitted::is_zero;
+
 mod element;
 mod slice;
 
@@ -27,14 +29,6 @@ pub const MAX_BINS: usize = 512;
 pub const MAX_HISTORY: usize = 2_000;
 /// Maximum number of bytes that one summary reads.
 pub const MAX_SUMMARY_BYTES: u64 = 1 << 36;
-
-#[expect(
-    clippy::trivially_copy_pass_by_ref,
-    reason = "the signature is serde's"
-)]
-fn is_zero(rank: &u32) -> bool {
-    *rank == 0
-}
 
 /// Kind of file that elements are read from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -69,7 +63,7 @@ pub struct TensorIndexQuery {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rank: Option<u32>,
     /// Number of tensors to skip at the beginning.
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "is_zero")]
     pub from: usize,
     /// Maximum number of tensors, 1 to [`MAX_TENSORS`]; [`DEFAULT_TENSORS`] if left out.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -131,7 +125,7 @@ pub struct TensorQuery {
     /// Name of the tensor.
     pub tensor: String,
     /// Rank, 0 if left out.
-    #[serde(default, skip_serializing_if = "is_zero")]
+    #[serde(default)]
     pub rank: u32,
     /// A step with recorded elements; the last one if left out.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -303,10 +297,10 @@ pub struct TensorHistoryQuery {
     /// Name of the tensor.
     pub tensor: String,
     /// Rank, 0 if left out.
-    #[serde(default, skip_serializing_if = "is_zero")]
+    #[serde(default)]
     pub rank: u32,
     /// `true` to get only the steps with recorded elements, without statistics: no element is read.
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub elements: bool,
     /// Lowest step wanted, inclusive.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -9,7 +9,7 @@ use trainscope_format::Severity;
 use trainscope_format::digits::Operator;
 use trainscope_format::float::Float;
 
-use crate::findings::Words;
+use crate::Sentence;
 
 /// Maximum number of watchpoints in one list.
 pub const MAX_WATCHPOINTS: usize = 1_000;
@@ -33,15 +33,15 @@ pub struct Condition {
     /// Target: `tensor`, `weight`, `gradient`, `activation`, `scalar`, `run`.
     pub target: String,
     /// Title.
-    pub title: Words,
+    pub title: Sentence,
     /// Description of the check, with its formula.
-    pub checks: Words,
+    pub checks: Sentence,
     /// Reason for the check.
-    pub matters: Words,
+    pub matters: Sentence,
     /// Cases that are not judged or not reported.
-    pub not_judged: Words,
+    pub not_judged: Sentence,
     /// Recommended action for a hit.
-    pub advice: Words,
+    pub advice: Sentence,
     /// Severity of a hit unless the watchpoint sets another.
     pub severity: Severity,
     /// `true` if the condition is part of the recommended watchpoints.
@@ -69,7 +69,7 @@ pub struct Parameter {
     /// `true` for a limit that a value is compared with; a watchpoint needs at least one.
     pub is_limit: bool,
     /// Description.
-    pub help: Words,
+    pub help: Sentence,
     /// The same in parts, for a limit.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub comparison: Option<Comparison>,
@@ -80,7 +80,7 @@ pub struct Parameter {
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Comparison {
     /// The quantity that is compared with the limit.
-    pub quantity: Words,
+    pub quantity: Sentence,
     /// The comparison of a hit.
     pub operator: Operator,
 }

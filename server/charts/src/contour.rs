@@ -1,14 +1,14 @@
 //! Map of a loss landscape: areas between levels, lines at the levels, cells without a surface, and paths of trainings.
 //!
-//! A [`Map`] is plain data in the coordinates of the plane; [`Layout`] computes its place on the screen.
+//! A [`Map`] is plain data in the coordinates of the plane; its [`Frame`] has the places on the screen.
 
 pub(crate) mod draw;
 mod labels;
 
+use crate::frame::{Frame, Rect, Ruler, Size, Unit};
 use crate::label;
-use crate::profile::axes::{Ruler, Unit};
-use crate::profile::{Rect, Size};
 use crate::theme::{Rgb, Theme};
+use crate::ticks;
 
 /// A point of the plane.
 pub type Point = (f64, f64);
@@ -16,8 +16,9 @@ pub type Point = (f64, f64);
 /// Margins of the plot, CSS pixels: left, right, top, and bottom with and without the key of the colours.
 const MARGINS: (f64, f64, f64) = (44.0, 14.0, 12.0);
 const BOTTOM: (f64, f64) = (54.0, 30.0);
-/// Room for a label along each axis, CSS pixels.
+/// Room for a label along each axis, CSS pixels, and the minimum and maximum number of labels.
 const TICK_PIXELS: (f64, f64) = (90.0, 60.0);
+const TICKS: (f64, f64) = (2.0, 12.0);
 
 /// Points of an outline, or of a line.
 pub type Outline = Vec<Point>;
@@ -78,21 +79,12 @@ pub(crate) fn tone(theme: &Theme, band: usize, bands: usize) -> Rgb {
     theme.sequence((share * SHADES).round() / SHADES)
 }
 
-/// Places of a map on the screen.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Layout {
-    /// The plot.
-    pub plot: Rect,
-    x: Ruler,
-    y: Ruler,
-}
-
-impl Layout {
-    /// The layout of a map in a size.
-    pub fn new(map: &Map, size: Size) -> Self {
+impl Map {
+    /// The frame of the map in a size.
+    pub fn frame(&self, size: Size) -> Frame {
         let size = size.clamped();
         let (left, right, top) = MARGINS;
-        let bottom = if map.key.is_some() {
+        let bottom = if self.key.is_some() {
             BOTTOM.0
         } else {
             BOTTOM.1
@@ -101,8 +93,8 @@ impl Layout {
             (size.width - left - right).max(1.0),
             (size.height - top - bottom).max(1.0),
         );
-        let (x, y) = (map.x.1 - map.x.0, map.y.1 - map.y.0);
-        if map.is_equal && x > 0.0 && y > 0.0 {
+        let (x, y) = (self.x.1 - self.x.0, self.y.1 - self.y.0);
+        if self.is_equal && x > 0.0 && y > 0.0 {
             let unit = (wide / x).min(high / y);
             if unit.is_finite() && unit > 0.0 {
                 (wide, high) = (x * unit, y * unit);
@@ -114,45 +106,14 @@ impl Layout {
             right: left + wide,
             bottom: top + high,
         };
-        Self {
-            x: Ruler::exact(
-                map.x,
-                (left, plot.right),
-                most(wide, TICK_PIXELS.0),
-                Unit::Count,
-            ),
-            y: Ruler::exact(
-                map.y,
-                (plot.bottom, top),
-                most(high, TICK_PIXELS.1),
-                Unit::Count,
-            ),
-            plot,
-        }
+        let across = (left, plot.right);
+        let most = ticks::room(wide, TICK_PIXELS.0, TICKS);
+        let x = Ruler::exact(self.x, across, most, Unit::Count);
+        let up = (plot.bottom, top);
+        let most = ticks::room(high, TICK_PIXELS.1, TICKS);
+        let y = Ruler::exact(self.y, up, most, Unit::Count);
+        Frame { plot, x, y }
     }
-
-    /// Position of a point of the plane, within the plot.
-    pub fn place(&self, (x, y): Point) -> (f64, f64) {
-        (self.x.at(x), self.y.at(y))
-    }
-
-    /// The point of the plane at a position; `None` outside of the plot.
-    pub fn point(&self, (x, y): (f64, f64)) -> Option<Point> {
-        self.plot
-            .has(x, y)
-            .then(|| (self.x.value(x), self.y.value(y)))
-    }
-}
-
-/// Number of ticks that have room.
-fn most(length: f64, each: f64) -> u32 {
-    #[expect(
-        clippy::cast_possible_truncation,
-        clippy::cast_sign_loss,
-        reason = "between 2 and 12"
-    )]
-    let most = (length / each).clamp(2.0, 12.0) as u32;
-    most
 }
 
 /// Width of a text on a plate.

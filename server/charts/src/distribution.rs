@@ -10,6 +10,8 @@ use crate::theme::Rgb;
 mod draw;
 mod layout;
 
+#[cfg(feature = "svg")]
+pub(crate) use draw::paint_chart;
 pub use draw::{draw, draw_hit, heat_colour};
 pub use layout::{Hit, Layout};
 
@@ -25,6 +27,13 @@ pub enum View {
     HeatMap,
     /// Bands between percentiles.
     Percentiles,
+}
+
+impl View {
+    /// True if the axis of values is the horizontal one.
+    fn has_values_across(self) -> bool {
+        matches!(self, Self::Offset | Self::Overlay)
+    }
 }
 
 /// One step, or consecutive ones.

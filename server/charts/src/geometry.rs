@@ -5,9 +5,8 @@
 //! is hidden by them.
 
 use crate::bounds;
+use crate::frame::{Anchor, FARTHEST, Rect, Ruler, Size, Tick};
 use crate::label;
-use crate::paint::device_pixels;
-use crate::path::Rect;
 use crate::scale::{Axis, Scale};
 use crate::spec::{Class, Spec, XKind};
 use crate::ticks;
@@ -26,33 +25,6 @@ const Y_TICK_PIXELS: f64 = 18.0;
 /// Minimum and maximum number of labels of the y axis.
 const Y_TICKS: (f64, f64) = (3.0, 6.0);
 
-/// A tick with its label.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Tick {
-    /// Position along the axis.
-    pub at: f64,
-    /// Its label.
-    pub text: String,
-    /// True if the label begins here instead of being centred, because it would leave the card otherwise.
-    pub starts_at: bool,
-    /// True if the label ends here.
-    pub ends_at: bool,
-}
-
-impl Tick {
-    /// Both ends of the label.
-    pub fn extent(&self) -> (f64, f64) {
-        let width = label::width(&self.text);
-        if self.ends_at {
-            (self.at - width, self.at)
-        } else if self.starts_at {
-            (self.at, self.at + width)
-        } else {
-            (self.at - width / 2.0, self.at + width / 2.0)
-        }
-    }
-}
-
 /// The layout of one plot.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Geometry {
@@ -65,27 +37,22 @@ pub struct Geometry {
     /// Plot area.
     pub plot: Rect,
     /// The x axis.
-    pub x: Axis,
-    /// The y axis.
-    pub y: Axis,
+    pub x: Ruler,
+    /// The y axis; its labels are empty without values.
+    pub y: Ruler,
     /// Labels of the x axis.
     pub x_ticks: Vec<Tick>,
-    /// Labels of the y axis; empty without values.
-    pub y_ticks: Vec<Tick>,
 }
 
 impl Geometry {
     /// Computes the layout; sizes that leave no room give a plot without extent, never an error.
     pub fn new(spec: &Spec) -> Self {
-        let dpr = device_pixels(spec.dpr);
-        let size = |length: f64| {
-            if length.is_finite() {
-                length.clamp(0.0, 32_768.0)
-            } else {
-                0.0
-            }
-        };
-        let (width, height) = (size(spec.width), size(spec.height));
+        let Size { width, height, dpr } = Size {
+            width: spec.width,
+            height: spec.height,
+            dpr: spec.dpr,
+        }
+        .clamped();
         let all_x = spec.lines.iter().flat_map(|line| line.x.iter().copied());
         let x_scale = bounds::with_linear_part(spec.x_scale, all_x);
         let (from, to) = bounds::of_x(spec.x, x_scale, &spec.lines);
@@ -107,50 +74,31 @@ impl Geometry {
         };
         let top = (TOP + marks_of(Class::PosInf)).min(height);
         let bottom = (height - LANE - LABELS - marks_of(Class::NegInf)).max(top);
-        let room = (bottom - top) / Y_TICK_PIXELS;
-        #[expect(
-            clippy::cast_possible_truncation,
-            clippy::cast_sign_loss,
-            reason = "from 3 to 6"
-        )]
-        let most = room.clamp(Y_TICKS.0, Y_TICKS.1) as u32;
-        let (y, y_values) = ticks::widen(lo, hi, scale, most);
-        let y_labels = if bounds.is_some() {
-            label::ticks(&y_values.values, y_values.step)
-        } else {
-            vec![String::new(); y_values.values.len()]
-        };
-        let widest = y_labels.iter().map(|l| label::width(l)).fold(0.0, f64::max);
+        let most = ticks::room(bottom - top, Y_TICK_PIXELS, Y_TICKS);
+        let (y, y_ticks) = ticks::widen(lo, hi, scale, most);
+        let mut y_ticks = y_ticks.labelled();
+        if bounds.is_none() {
+            for (_, text) in &mut y_ticks {
+                text.clear();
+            }
+        }
+        let widest = label::widest(y_ticks.iter().map(|(_, text)| text));
         let left = (widest + 12.0).clamp(LEFT.0, LEFT.1).min(width);
-        let plot = Rect {
-            left,
-            top,
-            right: (width - RIGHT).max(left),
-            bottom,
-        };
+        let right = (width - RIGHT).max(left);
         let mut geometry = Self {
             width,
             height,
             dpr,
-            plot,
-            x,
-            y,
+            plot: Rect {
+                left,
+                top,
+                right,
+                bottom,
+            },
+            x: Ruler::new(x, (left, right), Vec::new()),
+            y: Ruler::new(y, (bottom, top), y_ticks),
             x_ticks: Vec::new(),
-            y_ticks: Vec::new(),
         };
-        geometry.y_ticks = y_values
-            .values
-            .iter()
-            .zip(y_labels)
-            .filter_map(|(&value, text)| {
-                Some(Tick {
-                    at: geometry.y_px(value)?,
-                    text,
-                    starts_at: false,
-                    ends_at: false,
-                })
-            })
-            .collect();
         if spec.lines.iter().any(|line| !line.x.is_empty()) {
             geometry.x_ticks = geometry.place_x(spec.x_kind);
         }
@@ -161,11 +109,9 @@ impl Geometry {
     fn place_x(&self, kind: XKind) -> Vec<Tick> {
         let mut placed = Vec::new();
         for most in (2..=7).rev() {
-            let (values, labels) = x_labels(&self.x, kind, most);
-            placed = values
-                .iter()
-                .zip(labels)
-                .map(|(&value, text)| self.x_tick(value, text))
+            let labels = x_labels(&self.x.axis, kind, most).into_iter();
+            placed = labels
+                .map(|(value, text)| self.x_tick(value, text))
                 .collect();
             let fits = placed
                 .windows(2)
@@ -182,47 +128,37 @@ impl Geometry {
         let at = self.x_px(value);
         let half = label::width(&text) / 2.0;
         // A label may extend beyond the plot by the width of the margin.
-        let ends_at = at + half > self.plot.right + RIGHT - 2.0;
-        let starts_at = !ends_at && at - half < 2.0;
-        Tick {
-            at: if ends_at {
-                at.max(self.plot.right).min(self.plot.right)
-            } else {
-                at
-            },
-            text,
-            starts_at,
-            ends_at,
-        }
+        let (at, anchor) = if at + half > self.plot.right + RIGHT - 2.0 {
+            (self.plot.right, Anchor::End)
+        } else if at - half < 2.0 {
+            (at, Anchor::Start)
+        } else {
+            (at, Anchor::Middle)
+        };
+        Tick { at, text, anchor }
     }
 
     /// Pixel of an x value; infinite for values far outside, NaN for values without a position.
     pub fn x_px(&self, value: f64) -> f64 {
-        let fraction = match self.x.fraction(value) {
-            Some(fraction) => fraction,
+        match self.x.px(value) {
+            Some(x) => x,
             // Zero and below are before the beginning of any logarithmic axis.
-            None if value.is_finite() => f64::NEG_INFINITY,
+            None if value.is_finite() => self.plot.left - self.plot.width() * FARTHEST,
             None => f64::NAN,
-        };
-        self.plot.left + self.plot.width() * fraction.clamp(-1e6, 1e6)
+        }
     }
 
-    /// x value at a pixel.
+    /// x value at a pixel, within the plot.
     pub fn x_at(&self, px: f64) -> f64 {
-        let width = self.plot.width().max(f64::MIN_POSITIVE);
-        self.x.value((px - self.plot.left) / width)
+        self.x.value(px)
     }
 
-    /// Pixel of a y value; `None` if the axis cannot show it.
-    pub fn y_px(&self, value: f64) -> Option<f64> {
-        let fraction = self.y.fraction(value)?;
-        Some(self.plot.bottom - self.plot.height() * fraction.clamp(-1e6, 1e6))
-    }
-
-    /// y value at a pixel.
-    pub fn y_at(&self, px: f64) -> f64 {
-        let height = self.plot.height().max(f64::MIN_POSITIVE);
-        self.y.value((self.plot.bottom - px) / height)
+    pub(crate) fn size(&self) -> Size {
+        Size {
+            width: self.width,
+            height: self.height,
+            dpr: self.dpr,
+        }
     }
 
     /// Width of a column of device pixels.
@@ -242,18 +178,6 @@ impl Geometry {
     /// Middle of the x labels.
     pub(crate) fn label_y(&self) -> f64 {
         self.lane_bottom() + 12.0
-    }
-
-    /// Columns of device pixels of the plot: the useful number of points to request.
-    pub fn columns(&self) -> usize {
-        let columns = (self.plot.width() * self.dpr).ceil().clamp(1.0, 1e6);
-        #[expect(
-            clippy::cast_possible_truncation,
-            clippy::cast_sign_loss,
-            reason = "clamped to 1 … 1,000,000"
-        )]
-        let columns = columns as usize;
-        columns
     }
 }
 
@@ -296,17 +220,16 @@ fn x_values(axis: &Axis, kind: XKind, most: u32) -> (ticks::Ticks, f64) {
     }
 }
 
-pub(crate) fn x_labels(axis: &Axis, kind: XKind, most: u32) -> (Vec<f64>, Vec<String>) {
+pub(crate) fn x_labels(axis: &Axis, kind: XKind, most: u32) -> Vec<(f64, String)> {
     let (ticks, offset) = x_values(axis, kind, most);
-    if kind == XKind::Value {
-        let labels = label::ticks(&ticks.values, ticks.step);
-        return (ticks.values, labels);
-    }
-    let text = |&value: &f64| match kind {
-        XKind::Step | XKind::Value => label::fixed(value, 0),
+    let text = |value: f64| match kind {
+        XKind::Step => label::fixed(value, 0),
         XKind::Relative => label::duration(value, ticks.step),
         XKind::Wall { .. } => label::clock(value + offset, ticks.step),
+        XKind::Value => String::new(),
     };
-    let labels = ticks.values.iter().map(text).collect();
-    (ticks.values, labels)
+    match kind {
+        XKind::Value => ticks.labelled(),
+        _ => ticks.values.iter().map(|&at| (at, text(at))).collect(),
+    }
 }

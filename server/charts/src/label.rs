@@ -193,6 +193,12 @@ pub fn width(text: &str) -> f64 {
         .sum()
 }
 
+/// Width of the widest label.
+pub(crate) fn widest<'a>(texts: impl IntoIterator<Item = &'a String>) -> f64 {
+    let widths = texts.into_iter().map(|text| width(text));
+    widths.fold(0.0, f64::max)
+}
+
 /// Names up to this length are cut at their end.
 const NAME_SHORT: usize = 24;
 /// Characters that stay at the end of a name without a separator, or with a long last part.

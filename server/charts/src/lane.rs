@@ -1,11 +1,10 @@
 //! Values that no axis can show: NaN and values without a logarithm in a lane below the plot, infinities at its edges.
 
-use plotters::prelude::{DrawResult, DrawingBackend};
-
+use crate::frame::{Anchor, Point};
 use crate::geometry::{LANE_ROW, MARKS};
 use crate::label;
-use crate::line::{CROSS, Class, Line, MARK_WIDTH, Plot};
-use crate::paint::{Anchor, Ink, Point};
+use crate::line::{CROSS, Class, Line, Plot};
+use crate::pen::Ink;
 use crate::scale::Scale;
 use crate::theme::Rgb;
 
@@ -16,9 +15,9 @@ const EDGE_BAR: f64 = 1.5;
 /// Rows of the lane before "+2".
 const LANE_ROWS: usize = 3;
 
-impl<DB: DrawingBackend> Plot<'_, DB> {
+impl Plot<'_> {
     /// The lane below the plot: a cross at the first value of each range, and a bar along its length.
-    pub(crate) fn lane(&self, lines: &[Line]) -> DrawResult<(), DB> {
+    pub(crate) fn lane(&self, lines: &[Line]) {
         let at = self.geometry;
         let marks: Vec<(&Line, Vec<Mark>)> = lines
             .iter()
@@ -26,7 +25,7 @@ impl<DB: DrawingBackend> Plot<'_, DB> {
             .filter(|(_, marks)| !marks.is_empty())
             .collect();
         if marks.is_empty() {
-            return Ok(());
+            return;
         }
         let rows = marks.len().min(LANE_ROWS);
         let has = |is_nan: bool| {
@@ -37,12 +36,12 @@ impl<DB: DrawingBackend> Plot<'_, DB> {
         // The same lane holds values that a logarithmic axis cannot show.
         let apart = if has(true) && has(false) { NAMES } else { 0.0 };
         for (name, ink, is_nan, y) in [
-            ("NaN", self.theme.nan, true, middle - apart),
-            ("≤ 0", self.theme.ink_3, false, middle + apart),
+            ("NaN", self.pen.theme.nan, true, middle - apart),
+            ("≤ 0", self.pen.theme.ink_3, false, middle + apart),
         ] {
             if has(is_nan) {
-                self.painter
-                    .text((at.plot.left - 6.0, y), Anchor::End, name, ink)?;
+                self.pen
+                    .text((at.plot.left - 6.0, y), Anchor::End, name, ink);
             }
         }
         let bar = if rows == 1 { 3.0 } else { 2.5 };
@@ -51,8 +50,7 @@ impl<DB: DrawingBackend> Plot<'_, DB> {
             for mark in marks {
                 let (left, right) = mark.bar;
                 let colour = Ink(line.colour, 0.25);
-                self.painter
-                    .rect((left, y - bar), (right, y + bar), colour)?;
+                self.pen.rect((left, y - bar), (right, y + bar), colour);
             }
             let mut free_from = f64::NEG_INFINITY;
             let size = if rows == 1 { CROSS } else { 2.5 };
@@ -63,9 +61,9 @@ impl<DB: DrawingBackend> Plot<'_, DB> {
                 };
                 free_from = x + 2.0 * size + 2.0;
                 if mark.is_nan {
-                    self.cross((x, y), size)?;
+                    self.pen.cross((x, y), size, self.pen.theme.nan);
                 } else {
-                    self.triangle((x, y), size, 1.0, line.colour)?;
+                    self.triangle((x, y), size, 1.0, line.colour);
                 }
             }
         }
@@ -73,14 +71,12 @@ impl<DB: DrawingBackend> Plot<'_, DB> {
             let text = format!("+{}", marks.len() - rows);
             let left = at.plot.right - label::width(&text) - 4.0;
             let (top, bottom) = (middle - 8.0, middle + 8.0);
-            let ground = Ink(self.theme.surface, 0.88);
-            self.painter
-                .rect((left, top), (at.plot.right, bottom), ground)?;
+            let ground = Ink(self.pen.theme.surface, 0.88);
+            self.pen.rect((left, top), (at.plot.right, bottom), ground);
             let point = (at.plot.right - 2.0, middle);
-            self.painter
-                .text(point, Anchor::End, &text, self.theme.ink_3)?;
+            self.pen
+                .text(point, Anchor::End, &text, self.pen.theme.ink_3);
         }
-        Ok(())
     }
 
     /// Marks of a line in the lane, in pixels.
@@ -91,7 +87,7 @@ impl<DB: DrawingBackend> Plot<'_, DB> {
             .filter(|stretch| stretch.class == Class::Nan)
             .map(|stretch| (stretch.first, stretch.last, true))
             .collect();
-        if self.scale == Scale::Log {
+        if self.geometry.y.axis.scale() == Scale::Log {
             stretches.extend(not_positive(line).map(|(first, last)| (first, last, false)));
         }
         // Marks are placed from left to right, across lines.
@@ -126,7 +122,7 @@ impl<DB: DrawingBackend> Plot<'_, DB> {
     /// Triangles beyond the edge at which values become infinite, each with its step if there is room: at its right,
     /// else at its left; along the edge a bar for the length of the range. If the range began before the view, the
     /// mark is at the left. Later marks of the same line are left out on overlap, those of other lines are not.
-    pub(crate) fn infinities(&self, lines: &[Line]) -> DrawResult<(), DB> {
+    pub(crate) fn infinities(&self, lines: &[Line]) {
         let plot = &self.geometry.plot;
         for (class, up, edge) in [
             (Class::PosInf, 1.0, plot.top),
@@ -141,7 +137,7 @@ impl<DB: DrawingBackend> Plot<'_, DB> {
                     };
                     if to > from {
                         let bar = ((from, edge - EDGE_BAR), (to, edge + EDGE_BAR));
-                        self.painter.rect(bar.0, bar.1, self.theme.inf)?;
+                        self.pen.rect(bar.0, bar.1, self.pen.theme.inf);
                     }
                     marks.push((from, index, &stretch.label));
                 }
@@ -153,7 +149,7 @@ impl<DB: DrawingBackend> Plot<'_, DB> {
                 if x < mark_from || (index == beside.0 && x < beside.1) {
                     continue;
                 }
-                self.triangle((x, y), CROSS, up, self.theme.inf)?;
+                self.triangle((x, y), CROSS, up, self.pen.theme.inf);
                 mark_from = x + 2.0 * CROSS + 1.0;
                 let width = label::width(text);
                 let next = marks.iter().skip(at + 1).find(|mark| mark.1 != index);
@@ -167,29 +163,20 @@ impl<DB: DrawingBackend> Plot<'_, DB> {
                 free_from = x + 8.0;
                 if let Some(left) = left {
                     free_from = free_from.max(left + width + 8.0);
-                    self.painter
-                        .text((left, y), Anchor::Start, text, self.theme.inf)?;
+                    self.pen
+                        .text((left, y), Anchor::Start, text, self.pen.theme.inf);
                 }
             }
         }
-        Ok(())
     }
 
-    fn cross(&self, (x, y): Point, size: f64) -> DrawResult<(), DB> {
-        for slope in [1.0, -1.0] {
-            let ends = [(x - size, y - size * slope), (x + size, y + size * slope)];
-            self.painter.path(&ends, MARK_WIDTH, self.theme.nan)?;
-        }
-        Ok(())
-    }
-
-    fn triangle(&self, (x, y): Point, size: f64, up: f64, colour: Rgb) -> DrawResult<(), DB> {
+    fn triangle(&self, (x, y): Point, size: f64, up: f64, colour: Rgb) {
         let outline = [
             (x, y - size * up),
             (x + size, y + 0.8 * size * up),
             (x - size, y + 0.8 * size * up),
         ];
-        self.painter.polygon(&outline, colour)
+        self.pen.polygon(&outline, colour);
     }
 }
 

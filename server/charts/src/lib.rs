@@ -10,10 +10,12 @@
 //! Backends take integers, so coordinates are passed in [`SUBPIXELS`] of a device pixel; a transform of the canvas and
 //! a `viewBox` of the SVG undo it.
 
+mod axes;
 mod bounds;
 pub mod contour;
 pub mod density;
 pub mod distribution;
+mod frame;
 pub mod geometry;
 pub mod graph;
 pub mod label;
@@ -21,9 +23,9 @@ mod lane;
 mod limits;
 pub mod line;
 pub mod overlay;
-mod paint;
 pub mod parallel;
 mod path;
+mod pen;
 #[cfg(feature = "png")]
 pub mod png;
 pub mod profile;
@@ -42,4 +44,4 @@ pub mod timeline;
 #[cfg(feature = "svg")]
 pub mod timeline_svg;
 
-pub use paint::SUBPIXELS;
+pub use pen::SUBPIXELS;

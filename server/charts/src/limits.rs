@@ -1,11 +1,10 @@
 //! Limits set by the user: a dashed line for each, and values beyond them in red.
 
-use plotters::prelude::{DrawResult, DrawingBackend};
-
+use crate::frame::{Anchor, Rect};
 use crate::label;
 use crate::line::{DOT_RADIUS, LimitLine, Line, Plot};
-use crate::paint::{Anchor, Ink};
-use crate::path::{self, Rect};
+use crate::path;
+use crate::pen::{DASH, Ink};
 
 /// Minimum width of the highlighted part of an envelope, and its opacity.
 const PEAK_WIDTH: f64 = 1.5;
@@ -13,9 +12,9 @@ const PEAK_ALPHA: f64 = 0.6;
 /// Distance of a limit's text from its line.
 const TEXT_ABOVE: f64 = 8.0;
 
-impl<DB: DrawingBackend> Plot<'_, DB> {
+impl Plot<'_> {
     /// Draws the parts of a line beyond a limit over the line itself, clipped to the range of such values.
-    pub(crate) fn beyond(&self, line: &Line) -> DrawResult<(), DB> {
+    pub(crate) fn beyond(&self, line: &Line) {
         for &range in &line.beyond {
             let Some(rect) = self.rows(range) else {
                 continue;
@@ -26,7 +25,7 @@ impl<DB: DrawingBackend> Plot<'_, DB> {
                 };
                 for part in stretch.chunk_by(|a, b| is_seen(a) == is_seen(b)) {
                     if part.first().is_some_and(is_seen) {
-                        self.peaks(part, &rect)?;
+                        self.peaks(part, &rect);
                     }
                 }
             }
@@ -36,18 +35,17 @@ impl<DB: DrawingBackend> Plot<'_, DB> {
                     let thinned = path::thin(&stretch, self.geometry.column());
                     for part in path::clip(&thinned, &rect) {
                         match part[..] {
-                            [only] => self.painter.disc(only, DOT_RADIUS, self.theme.error)?,
-                            _ => self.painter.path(&part, width, self.theme.error)?,
+                            [only] => self.pen.disc(only, DOT_RADIUS, self.pen.theme.error),
+                            _ => self.pen.path(&part, width, self.pen.theme.error),
                         }
                     }
                 }
             }
         }
-        Ok(())
     }
 
     /// The part of an envelope beyond a limit; at least a pixel wide, to be visible.
-    fn peaks(&self, part: &[(f64, (f64, f64))], rect: &Rect) -> DrawResult<(), DB> {
+    fn peaks(&self, part: &[(f64, (f64, f64))], rect: &Rect) {
         let mut part = part.to_vec();
         if let (Some(first), Some(last)) = (part.first().copied(), part.last().copied())
             && last.0 - first.0 < PEAK_WIDTH
@@ -58,17 +56,17 @@ impl<DB: DrawingBackend> Plot<'_, DB> {
         }
         let outline = path::band(&part, self.geometry.column(), rect);
         if outline.is_empty() {
-            return Ok(());
+            return;
         }
-        let ink = Ink(self.theme.error, PEAK_ALPHA);
-        self.painter.polygon(&outline, ink)
+        let ink = Ink(self.pen.theme.error, PEAK_ALPHA);
+        self.pen.polygon(&outline, ink);
     }
 
     /// The part of the plot that holds a range of values.
     fn rows(&self, (lo, hi): (f64, f64)) -> Option<Rect> {
         let plot = &self.geometry.plot;
         let px = |bound: f64, edge: f64| {
-            let at = self.geometry.y_px(bound).unwrap_or(edge);
+            let at = self.geometry.y.px(bound).unwrap_or(edge);
             at.clamp(plot.top, plot.bottom.max(plot.top))
         };
         let (top, bottom) = (px(hi, plot.top), px(lo, plot.bottom));
@@ -80,15 +78,15 @@ impl<DB: DrawingBackend> Plot<'_, DB> {
     }
 
     /// A dashed line with its text above the right end; an arrow instead if it is outside of the plot.
-    pub(crate) fn limits(&self, limits: &[LimitLine]) -> DrawResult<(), DB> {
+    pub(crate) fn limits(&self, limits: &[LimitLine]) {
         let plot = &self.geometry.plot;
         for limit in limits {
             let ink = if limit.is_passed {
-                self.theme.error
+                self.pen.theme.error
             } else {
-                self.theme.ink_2
+                self.pen.theme.ink_2
             };
-            let at = self.geometry.y_px(limit.value);
+            let at = self.geometry.y.px(limit.value);
             let (y, arrow) = match at {
                 Some(y) if y < plot.top => (plot.top, "↑ "),
                 Some(y) if y <= plot.bottom => (y, ""),
@@ -96,9 +94,7 @@ impl<DB: DrawingBackend> Plot<'_, DB> {
             };
             if arrow.is_empty() {
                 let ends = [(plot.left, y), (plot.right, y)];
-                for dash in path::dash(&ends, 4.0, 3.0, 0.0) {
-                    self.painter.path(&dash, 1.0, ink)?;
-                }
+                self.pen.dashed(&ends, DASH, 1.0, ink);
             }
             if limit.text.is_empty() {
                 continue;
@@ -110,12 +106,10 @@ impl<DB: DrawingBackend> Plot<'_, DB> {
                 y - TEXT_ABOVE
             };
             let left = plot.right - label::width(&text) - 4.0;
-            let ground = Ink(self.theme.surface, 0.8);
-            self.painter
-                .rect((left, above - 7.0), (plot.right, above + 7.0), ground)?;
-            self.painter
-                .text((plot.right, above), Anchor::End, &text, ink)?;
+            let ground = Ink(self.pen.theme.surface, 0.8);
+            self.pen
+                .rect((left, above - 7.0), (plot.right, above + 7.0), ground);
+            self.pen.text((plot.right, above), Anchor::End, &text, ink);
         }
-        Ok(())
     }
 }

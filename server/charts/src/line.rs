@@ -5,10 +5,10 @@
 
 use plotters::prelude::{DrawResult, DrawingBackend};
 
+use crate::frame::Point;
 use crate::geometry::Geometry;
-use crate::paint::{Anchor, Ink, Painter, Point};
 use crate::path;
-use crate::scale::Scale;
+use crate::pen::{Ink, Pen, paint};
 pub use crate::spec::{Class, LimitLine, Line, Spec, Stretch, Stroke, XKind, YRange};
 use crate::theme::Theme;
 
@@ -17,7 +17,6 @@ const DOT_SPACING: f64 = 3.0;
 pub(crate) const DOT_RADIUS: f64 = 1.75;
 const RAW_ALPHA: f64 = 0.35;
 pub(crate) const CROSS: f64 = 3.5;
-pub(crate) const MARK_WIDTH: f64 = 1.75;
 
 /// Draws the plot. `font_scale` is 1 for a canvas; see [`crate::svg`].
 ///
@@ -30,32 +29,9 @@ pub fn draw<DB: DrawingBackend>(
     theme: &Theme,
     font_scale: f64,
 ) -> DrawResult<(), DB> {
-    let painter = Painter::new(backend, spec.dpr, &theme.font, font_scale);
-    let plot = Plot {
-        painter,
-        geometry,
-        theme,
-        scale: geometry.y.scale(),
-        x_kind: spec.x_kind,
-    };
-    plot.frame()?;
-    let order = order(&spec.lines);
-    for &line in &order {
-        plot.envelope(line)?;
-    }
-    for &line in &order {
-        plot.line(line)?;
-    }
-    for &line in &order {
-        plot.beyond(line)?;
-    }
-    plot.limits(&spec.limits)?;
-    plot.lane(&spec.lines)?;
-    plot.infinities(&spec.lines)?;
-    for &line in &order {
-        plot.live_end(line)?;
-    }
-    plot.painter.present()
+    paint(backend, geometry.size(), theme, font_scale, |pen| {
+        Plot::draw(pen, spec, geometry);
+    })
 }
 
 /// In the order given, the main line last.
@@ -66,46 +42,52 @@ fn order(lines: &[Line]) -> Vec<&Line> {
 }
 
 /// A plot during drawing.
-pub(crate) struct Plot<'a, DB: DrawingBackend> {
-    pub(crate) painter: Painter<'a, DB>,
+pub(crate) struct Plot<'a> {
+    pub(crate) pen: &'a Pen<'a>,
     pub(crate) geometry: &'a Geometry,
-    pub(crate) theme: &'a Theme,
-    pub(crate) scale: Scale,
     x_kind: XKind,
 }
 
-impl<DB: DrawingBackend> Plot<'_, DB> {
+impl<'a> Plot<'a> {
+    pub(crate) fn draw(pen: &'a Pen<'a>, spec: &Spec, geometry: &'a Geometry) {
+        let plot = Self {
+            pen,
+            geometry,
+            x_kind: spec.x_kind,
+        };
+        plot.frame();
+        let order = order(&spec.lines);
+        for &line in &order {
+            plot.envelope(line);
+        }
+        for &line in &order {
+            plot.line(line);
+        }
+        for &line in &order {
+            plot.beyond(line);
+        }
+        plot.limits(&spec.limits);
+        plot.lane(&spec.lines);
+        plot.infinities(&spec.lines);
+        for &line in &order {
+            plot.live_end(line);
+        }
+    }
+
     /// Grid, base lines and labels.
-    fn frame(&self) -> DrawResult<(), DB> {
-        let (at, theme) = (self.geometry, self.theme);
+    fn frame(&self) {
+        let (at, pen) = (self.geometry, self.pen);
         let sides = (at.plot.left, at.plot.right);
-        for tick in &at.y_ticks {
-            self.painter.horizontal(sides, tick.at, theme.grid)?;
-            let point = (at.plot.left - 6.0, tick.at);
-            self.painter
-                .text(point, Anchor::End, &tick.text, theme.ink_3)?;
-        }
-        self.painter.horizontal(sides, at.plot.bottom, theme.base)?;
-        self.painter
-            .horizontal(sides, at.lane_bottom(), theme.grid)?;
-        for tick in &at.x_ticks {
-            let anchor = if tick.ends_at {
-                Anchor::End
-            } else if tick.starts_at {
-                Anchor::Start
-            } else {
-                Anchor::Middle
-            };
-            self.painter
-                .text((tick.at, at.label_y()), anchor, &tick.text, theme.ink_3)?;
-        }
-        Ok(())
+        pen.values(&at.plot, &at.y, true);
+        pen.base(&at.plot);
+        pen.horizontal(sides, at.lane_bottom(), pen.theme.grid);
+        pen.ticks(&at.plot, &at.x_ticks, at.label_y(), false);
     }
 
     fn point(&self, line: &Line, index: usize, values: &[f64]) -> Option<f64> {
         let value = *values.get(index)?;
-        self.geometry.x.fraction(*line.x.get(index)?)?;
-        self.geometry.y_px(value)
+        self.geometry.x.px(*line.x.get(index)?)?;
+        self.geometry.y.px(value)
     }
 
     /// Connected parts of the line; if x is another scalar they may go back.
@@ -132,25 +114,24 @@ impl<DB: DrawingBackend> Plot<'_, DB> {
         path::stretches(columns, false)
     }
 
-    fn envelope(&self, line: &Line) -> DrawResult<(), DB> {
+    fn envelope(&self, line: &Line) {
         for stretch in self.columns(line) {
             let outline = path::band(&stretch, self.geometry.column(), &self.geometry.plot);
             if !outline.is_empty() {
-                let ink = Ink(line.colour, self.theme.envelope_alpha);
-                self.painter.polygon(&outline, ink)?;
+                let ink = Ink(line.colour, self.pen.theme.envelope_alpha);
+                self.pen.polygon(&outline, ink);
             }
         }
-        Ok(())
     }
 
-    fn line(&self, line: &Line) -> DrawResult<(), DB> {
+    fn line(&self, line: &Line) {
         let dots = line.is_raw && self.spacing(line) >= DOT_SPACING;
         if !line.raw.is_empty() {
             let ink = Ink(line.colour, RAW_ALPHA);
-            self.strokes(line, &line.raw, 1.0, ink, Stroke::Solid)?;
+            self.strokes(line, &line.raw, 1.0, ink, Stroke::Solid);
         }
         let ink = Ink::from(line.colour);
-        self.strokes(line, &line.values, line.width(), ink, line.stroke)?;
+        self.strokes(line, &line.values, line.width(), ink, line.stroke);
         if dots {
             let values = if line.raw.is_empty() {
                 &line.values
@@ -159,54 +140,33 @@ impl<DB: DrawingBackend> Plot<'_, DB> {
             };
             for point in self.pixels(line, values).into_iter().flatten() {
                 if self.geometry.plot.contains(point.0, point.1) {
-                    self.painter.disc(point, DOT_RADIUS, line.colour)?;
+                    self.pen.disc(point, DOT_RADIUS, line.colour);
                 }
             }
         }
-        Ok(())
     }
 
-    fn strokes(
-        &self,
-        line: &Line,
-        values: &[f64],
-        width: f64,
-        ink: Ink,
-        stroke: Stroke,
-    ) -> DrawResult<(), DB> {
+    fn strokes(&self, line: &Line, values: &[f64], width: f64, ink: Ink, stroke: Stroke) {
         for stretch in self.pixels(line, values) {
             let thinned = path::thin(&stretch, self.geometry.column());
             for part in path::clip(&thinned, &self.geometry.plot) {
                 if let [only] = part[..] {
-                    self.painter.disc(only, DOT_RADIUS, ink)?;
+                    self.pen.disc(only, DOT_RADIUS, ink);
                     continue;
                 }
                 match stroke {
-                    Stroke::Solid => self.painter.path(&part, width, ink)?,
-                    Stroke::Dashed => self.dashes(&part, (5.0, 4.0, 0.0), width, ink)?,
+                    Stroke::Solid => self.pen.path(&part, width, ink),
+                    Stroke::Dashed => self.pen.dashed(&part, (5.0, 4.0, 0.0), width, ink),
                     Stroke::Shared { index, of } => {
                         let (index, of) = (f64::from(index), f64::from(of.max(2)));
                         // The pattern is shifted so that this run's dash is the index-th.
                         let phase = (of - index) * 6.0;
-                        self.dashes(&part, (6.0, 6.0 * (of - 1.0), phase), width, ink)?;
+                        self.pen
+                            .dashed(&part, (6.0, 6.0 * (of - 1.0), phase), width, ink);
                     }
                 }
             }
         }
-        Ok(())
-    }
-
-    fn dashes(
-        &self,
-        part: &[Point],
-        (on, off, phase): (f64, f64, f64),
-        width: f64,
-        ink: Ink,
-    ) -> DrawResult<(), DB> {
-        for dash in path::dash(part, on, off, phase) {
-            self.painter.path(&dash, width, ink)?;
-        }
-        Ok(())
     }
 
     /// Mean distance of the points in view.
@@ -220,18 +180,17 @@ impl<DB: DrawingBackend> Plot<'_, DB> {
         plot.width() / (seen.max(1) as f64)
     }
 
-    fn live_end(&self, line: &Line) -> DrawResult<(), DB> {
+    fn live_end(&self, line: &Line) {
         if !line.is_live {
-            return Ok(());
+            return;
         }
         let last = (0..line.x.len()).rev().find_map(|index| {
             let y = self.point(line, index, &line.values)?;
             Some((self.geometry.x_px(line.x[index]), y))
         });
         if let Some(end) = last.filter(|end| self.geometry.plot.contains(end.0, end.1)) {
-            self.painter.disc(end, 3.5, line.colour)?;
-            self.painter.ring(end, 6.5, 1.0, Ink(line.colour, 0.4))?;
+            self.pen.disc(end, 3.5, line.colour);
+            self.pen.ring(end, 6.5, 1.0, Ink(line.colour, 0.4));
         }
-        Ok(())
     }
 }

@@ -2,9 +2,10 @@
 
 use plotters::prelude::{DrawResult, DrawingBackend};
 
+use crate::frame::{Anchor, Point};
 use crate::geometry::Geometry;
 use crate::label;
-use crate::paint::{Anchor, Ink, Painter};
+use crate::pen::{Ink, Pen, paint};
 use crate::theme::{Rgb, Theme};
 
 /// The selected position, the same in all plots.
@@ -29,98 +30,71 @@ pub fn draw<DB: DrawingBackend>(
     crosshair: Option<&Crosshair>,
     selection: Option<(f64, f64)>,
 ) -> DrawResult<(), DB> {
-    let painter = Painter::new(backend, geometry.dpr, &theme.font, 1.0);
-    if let Some((from, to)) = selection {
-        select(&painter, geometry, theme, from, to)?;
-    }
-    if let Some(crosshair) = crosshair {
-        cross(&painter, geometry, theme, crosshair)?;
-    }
-    painter.present()
+    paint(backend, geometry.size(), theme, 1.0, |pen| {
+        if let Some((from, to)) = selection {
+            select(pen, geometry, from, to);
+        }
+        if let Some(crosshair) = crosshair {
+            cross(pen, geometry, crosshair);
+        }
+    })
 }
 
-fn select<DB: DrawingBackend>(
-    painter: &Painter<'_, DB>,
-    geometry: &Geometry,
-    theme: &Theme,
-    from: f64,
-    to: f64,
-) -> DrawResult<(), DB> {
+fn select(pen: &Pen<'_>, geometry: &Geometry, from: f64, to: f64) {
     let plot = &geometry.plot;
-    let within = |x: f64| painter.snap(x.clamp(plot.left, plot.right.max(plot.left)));
+    let within = |x: f64| pen.snap(x.clamp(plot.left, plot.right.max(plot.left)));
     let (left, right) = (within(from.min(to)), within(from.max(to)));
     let (top, bottom) = (plot.top, geometry.lane_bottom());
-    painter.rect((left, top), (right, bottom), Ink(theme.accent, 0.12))?;
+    let accent = pen.theme.accent;
+    pen.rect((left, top), (right, bottom), Ink(accent, 0.12));
     for edge in [left, right] {
-        painter.rect((edge, top), (edge + painter.hair(), bottom), theme.accent)?;
+        pen.vertical(edge, (top, bottom), accent);
     }
-    Ok(())
 }
 
-fn cross<DB: DrawingBackend>(
-    painter: &Painter<'_, DB>,
-    geometry: &Geometry,
-    theme: &Theme,
-    crosshair: &Crosshair,
-) -> DrawResult<(), DB> {
+fn cross(pen: &Pen<'_>, geometry: &Geometry, crosshair: &Crosshair) {
     let plot = &geometry.plot;
     let x = geometry.x_px(crosshair.x);
     if !(plot.left - 0.5..=plot.right + 0.5).contains(&x) {
-        return Ok(());
+        return;
     }
-    let (left, hair) = (painter.snap(x - 0.5), painter.hair());
     let mut y = plot.top;
     while y < geometry.lane_bottom() {
         let end = (y + 2.0).min(geometry.lane_bottom());
-        painter.rect((left, y), (left + hair, end), theme.ink_2)?;
+        pen.vertical(x - 0.5, (y, end), pen.theme.ink_2);
         y += 4.0;
     }
     for &(value, colour) in &crosshair.dots {
-        let Some(y) = geometry.y_px(value) else {
+        let Some(y) = geometry.y.px(value) else {
             continue;
         };
         if plot.contains(x.clamp(plot.left, plot.right), y) {
-            painter.disc((x, y), 4.5, theme.surface)?;
-            painter.disc((x, y), 3.0, colour)?;
+            pen.disc((x, y), 4.5, pen.theme.surface);
+            pen.disc((x, y), 3.0, colour);
         }
     }
-    pill(painter, geometry, theme, x, &crosshair.text)
+    pill(pen, geometry, x, &crosshair.text);
 }
 
 /// The step in a pill on the axis; labels that it would touch are hidden.
-fn pill<DB: DrawingBackend>(
-    painter: &Painter<'_, DB>,
-    geometry: &Geometry,
-    theme: &Theme,
-    x: f64,
-    text: &str,
-) -> DrawResult<(), DB> {
+fn pill(pen: &Pen<'_>, geometry: &Geometry, x: f64, text: &str) {
     let half = (label::width(text) / 2.0 + 6.0).max(15.0);
     let middle = x.min(geometry.width - half).max(half);
     let y = geometry.label_y();
+    let (top, bottom) = (y - 8.0, y + 8.0);
     for tick in &geometry.x_ticks {
         let (from, to) = tick.extent();
         if from < middle + half + 4.0 && to > middle - half - 4.0 {
-            let (top, bottom) = (y - 8.0, y + 8.0);
-            painter.rect((from - 2.0, top), (to + 2.0, bottom), theme.surface)?;
+            pen.rect((from - 2.0, top), (to + 2.0, bottom), pen.theme.surface);
         }
     }
-    round_rect(
-        painter,
-        (middle - half, y - 8.0),
-        (middle + half, y + 8.0),
-        theme.solid,
-    )?;
-    painter.text((middle, y), Anchor::Middle, text, theme.on_solid)
+    let corners = round_rect((middle - half, top), (middle + half, bottom));
+    pen.polygon(&corners, pen.theme.solid);
+    pen.text((middle, y), Anchor::Middle, text, pen.theme.on_solid);
 }
 
-/// A rectangle with corners of 3 px.
-fn round_rect<DB: DrawingBackend>(
-    painter: &Painter<'_, DB>,
-    (left, top): (f64, f64),
-    (right, bottom): (f64, f64),
-    colour: Rgb,
-) -> DrawResult<(), DB> {
+/// The outline of a rectangle with corners of 3 px.
+fn round_rect((left, top): Point, (right, bottom): Point) -> Vec<Point> {
     const RADIUS: f64 = 3.0;
     const ARC: usize = 4;
     let corners = [
@@ -129,14 +103,11 @@ fn round_rect<DB: DrawingBackend>(
         (left + RADIUS, bottom - RADIUS, 90.0),
         (left + RADIUS, top + RADIUS, 180.0),
     ];
-    let outline: Vec<_> = corners
-        .iter()
-        .flat_map(|&(x, y, from)| {
-            (0..=ARC).map(move |part| {
-                let angle = (from + 90.0 * part as f64 / ARC as f64).to_radians();
-                (x + RADIUS * angle.cos(), y + RADIUS * angle.sin())
-            })
+    let corner = |(x, y, from): (f64, f64, f64)| {
+        (0..=ARC).map(move |part| {
+            let angle = (from + 90.0 * part as f64 / ARC as f64).to_radians();
+            (x + RADIUS * angle.cos(), y + RADIUS * angle.sin())
         })
-        .collect();
-    painter.polygon(&outline, colour)
+    };
+    corners.into_iter().flat_map(corner).collect()
 }

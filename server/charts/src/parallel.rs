@@ -5,7 +5,7 @@ mod draw;
 mod layout;
 
 #[cfg(feature = "svg")]
-pub(crate) use draw::draw_whole;
+pub(crate) use draw::paint_whole;
 pub use draw::{Stroke, draw_axes, draw_bands, draw_lines};
 pub use layout::{Layout, PlacedAxis};
 

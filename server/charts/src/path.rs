@@ -3,37 +3,7 @@
 //! Reduction keeps the first, lowest, highest and last point of each column in their order, so the drawn line covers
 //! exactly the pixels of the whole one.
 
-use crate::paint::Point;
-
-/// A rectangle in CSS pixels.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Rect {
-    /// Left edge.
-    pub left: f64,
-    /// Upper edge.
-    pub top: f64,
-    /// Right edge.
-    pub right: f64,
-    /// Lower edge.
-    pub bottom: f64,
-}
-
-impl Rect {
-    /// Width, not negative.
-    pub fn width(&self) -> f64 {
-        (self.right - self.left).max(0.0)
-    }
-
-    /// Height, not negative.
-    pub fn height(&self) -> f64 {
-        (self.bottom - self.top).max(0.0)
-    }
-
-    /// True if a point is inside.
-    pub fn contains(&self, x: f64, y: f64) -> bool {
-        (self.left..=self.right).contains(&x) && (self.top..=self.bottom).contains(&y)
-    }
-}
+use crate::frame::{Point, Rect};
 
 /// Connected parts of points: a missing `y` ends one, and so does a step back in `x` (a restart) unless lines may go
 /// back.

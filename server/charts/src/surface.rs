@@ -5,9 +5,8 @@ use plotters::prelude::{DrawResult, DrawingBackend};
 
 use crate::contour::draw::class_colour;
 use crate::contour::tone;
-use crate::paint::Ink;
-use crate::profile::Size;
-use crate::profile::pen::Pen;
+use crate::frame::Size;
+use crate::pen::{Ink, Pen, paint};
 use crate::theme::{Rgb, Theme};
 
 /// Maximum number of patches along each axis: smaller ones cannot be distinguished.
@@ -111,9 +110,11 @@ impl Relief {
         theme: &Theme,
         font_scale: f64,
     ) -> DrawResult<(), DB> {
-        let size = size.clamped();
-        let pen = Pen::new(backend, size, theme, font_scale);
-        let eye = Eye::new(self, size);
+        paint(backend, size, theme, font_scale, |pen| self.paint(pen))
+    }
+
+    pub(crate) fn paint(&self, pen: &Pen<'_>) {
+        let (eye, theme) = (Eye::new(self, pen.size), pen.theme);
         let mut parts = self.patches(&eye, theme);
         let depth = 1.0 / self.columns.len().max(2) as f64;
         parts.extend(self.pieces(&eye, depth));
@@ -125,22 +126,22 @@ impl Relief {
                     ink,
                     is_gap,
                 } => {
-                    pen.painter.polygon(corners, *ink)?;
+                    pen.polygon(corners, *ink);
                     let outline = [corners[0], corners[1], corners[2], corners[3], corners[0]];
                     let edge = if *is_gap {
                         Ink(*ink, 1.0)
                     } else {
                         Ink(theme.surface, 0.5)
                     };
-                    pen.painter.path(&outline, 0.5, edge)?;
+                    pen.path(&outline, 0.5, edge);
                     if *is_gap {
                         let across = [corners[0], corners[2]];
-                        pen.painter.path(&across, 0.75, Ink(theme.ink, 0.4))?;
+                        pen.path(&across, 0.75, Ink(theme.ink, 0.4));
                     }
                 }
                 Part::Piece { from, to, ink } => {
-                    pen.painter.path(&[*from, *to], 4.0, theme.halo())?;
-                    pen.painter.path(&[*from, *to], 2.0, *ink)?;
+                    pen.path(&[*from, *to], 4.0, theme.halo());
+                    pen.path(&[*from, *to], 2.0, *ink);
                 }
             }
         }
@@ -150,14 +151,13 @@ impl Relief {
             };
             if track.points.len() > 1 {
                 let at = eye.see(lifted(*first)).0;
-                pen.painter.disc(at, 4.0, theme.surface)?;
-                pen.painter.ring(at, 3.5, 1.5, theme.ink)?;
+                pen.disc(at, 4.0, theme.surface);
+                pen.ring(at, 3.5, 1.5, theme.ink);
             }
             let at = eye.see(lifted(*last)).0;
-            pen.painter.disc(at, 5.5, theme.halo())?;
-            pen.painter.disc(at, 4.0, track.colour)?;
+            pen.disc(at, 5.5, theme.halo());
+            pen.disc(at, 4.0, track.colour);
         }
-        pen.present()
     }
 
     fn patches(&self, eye: &Eye, theme: &Theme) -> Vec<(f64, Part)> {

@@ -6,10 +6,11 @@ use plotters::prelude::SVGBackend;
 
 use crate::contour::Map;
 use crate::distribution;
+use crate::frame::Size;
 use crate::geometry::Geometry;
-use crate::line::{Spec, draw};
-use crate::paint::SUBPIXELS;
+use crate::line::{Plot, Spec};
 use crate::parallel;
+use crate::pen::{Pen, SUBPIXELS, paint};
 use crate::profile;
 use crate::sheet::{self, Frame};
 use crate::surface::Relief;
@@ -21,82 +22,51 @@ const FONT_SCALE: f64 = 1.24;
 /// The plot as an SVG document, one unit of its `width` and `height` per CSS pixel. Empty if drawing fails, which
 /// cannot happen for text.
 pub fn line(spec: &Spec, theme: &Theme) -> String {
-    let spec = Spec {
+    let geometry = Geometry {
         dpr: 1.0,
-        ..spec.clone()
+        ..Geometry::new(spec)
     };
-    let geometry = Geometry::new(&spec);
-    document(geometry.width, geometry.height, |backend| {
-        draw(backend, &spec, &geometry, theme, FONT_SCALE).is_ok()
-    })
+    let size = (geometry.width, geometry.height);
+    document(size, theme, |pen| Plot::draw(pen, spec, &geometry))
 }
 
 /// Distributions as an SVG document, in the same way.
 pub fn distribution(spec: &distribution::Spec, theme: &Theme) -> String {
-    let spec = distribution::Spec {
-        dpr: 1.0,
-        ..spec.clone()
-    };
-    let layout = distribution::Layout::new(&spec);
-    document(spec.width, spec.height, |backend| {
-        distribution::draw(backend, &spec, &layout, theme, FONT_SCALE).is_ok()
+    let layout = distribution::Layout::new(spec);
+    document((spec.width, spec.height), theme, |pen| {
+        distribution::paint_chart(pen, spec, &layout);
     })
 }
 
 /// A plot of a profile as an SVG document, in the same way.
-pub fn profile(figure: &profile::Figure, (width, height): (f64, f64), theme: &Theme) -> String {
-    let size = profile::Size {
-        width,
-        height,
-        dpr: 1.0,
-    };
-    document(width, height, |backend| {
-        figure.draw(backend, size, theme, FONT_SCALE).is_ok()
-    })
+pub fn profile(figure: &profile::Figure, size: (f64, f64), theme: &Theme) -> String {
+    document(size, theme, |pen| figure.paint(pen))
 }
 
 /// Parallel coordinates with heads as an SVG document on the background of the theme: bands first, then `below` and
 /// `above`, then the axes.
 pub fn parallel(
     layout: &parallel::Layout,
-    (below, above): (&[parallel::Stroke], &[parallel::Stroke]),
+    lines: (&[parallel::Stroke], &[parallel::Stroke]),
     names: parallel::LaneNames,
     theme: &Theme,
 ) -> String {
-    let layout = parallel::Layout {
-        dpr: 1.0,
-        ..layout.clone()
-    };
-    document(layout.width, layout.height, |backend| {
-        parallel::draw_whole(backend, &layout, (below, above), names, theme, FONT_SCALE).is_ok()
+    document((layout.width, layout.height), theme, |pen| {
+        parallel::paint_whole(pen, layout, lines, names);
     })
 }
 
 /// A map of a loss landscape as an SVG document, in the same way.
-pub fn map(map: &Map, (width, height): (f64, f64), theme: &Theme) -> String {
-    let size = profile::Size {
-        width,
-        height,
-        dpr: 1.0,
-    };
-    document(width, height, |backend| {
-        map.draw(backend, size, theme, FONT_SCALE).is_ok()
-    })
+pub fn map(map: &Map, size: (f64, f64), theme: &Theme) -> String {
+    document(size, theme, |pen| map.paint(pen))
 }
 
 /// A view of a loss landscape as an SVG document, in the same way.
-pub fn relief(relief: &Relief, (width, height): (f64, f64), theme: &Theme) -> String {
-    let size = profile::Size {
-        width,
-        height,
-        dpr: 1.0,
-    };
-    document(width, height, |backend| {
-        relief.draw(backend, size, theme, FONT_SCALE).is_ok()
-    })
+pub fn relief(relief: &Relief, size: (f64, f64), theme: &Theme) -> String {
+    document(size, theme, |pen| relief.paint(pen))
 }
 
-fn document(width: f64, height: f64, draw: impl FnOnce(SVGBackend<'_>) -> bool) -> String {
+fn document((width, height): (f64, f64), theme: &Theme, chart: impl FnOnce(&Pen<'_>)) -> String {
     let units = |css: f64| {
         #[expect(
             clippy::cast_possible_truncation,
@@ -108,7 +78,13 @@ fn document(width: f64, height: f64, draw: impl FnOnce(SVGBackend<'_>) -> bool) 
     };
     let (wide, high) = (units(width), units(height));
     let mut text = String::new();
-    if !draw(SVGBackend::with_string(&mut text, (wide, high))) {
+    let backend = SVGBackend::with_string(&mut text, (wide, high));
+    let size = Size {
+        width,
+        height,
+        dpr: 1.0,
+    };
+    if paint(backend, size, theme, FONT_SCALE, chart).is_err() {
         return String::new();
     }
     // The backend knows integers only; the root element scales them back and rounds all joins.
@@ -157,21 +133,14 @@ pub fn sheet_of(
 ) -> String {
     let (width, height, placed) = sheet::place(frames, columns);
     let font = escaped(&theme.font);
-    let mut out = format!(
-        "<svg width=\"{width}\" height=\"{height}\" viewBox=\"0 0 {width} {height}\" \
-         xmlns=\"http://www.w3.org/2000/svg\">\n<rect width=\"100%\" height=\"100%\" fill=\"{}\"/>\n",
-        hex(theme.surface)
-    );
-    // Writing to a String does not fail.
-    let text = |out: &mut String, (x, y): (f64, f64), ink: Rgb, weight: u32, text: &str| {
-        writeln!(
-            out,
+    let mut out = Document::new((width, height), "", theme.surface);
+    let text = |out: &mut Document, (x, y): (f64, f64), ink: Rgb, weight: u32, text: &str| {
+        out.put(format_args!(
             "<text x=\"{x}\" y=\"{y}\" font-family=\"{font}\" font-size=\"12\" font-weight=\"{weight}\" \
              fill=\"{}\">{}</text>",
             hex(ink),
             escaped(text)
-        )
-        .unwrap_or_default();
+        ));
     };
     for (number, placed) in placed.into_iter().enumerate() {
         let (x, y, title) = placed.title;
@@ -181,20 +150,43 @@ pub fn sheet_of(
         }
         for (x, y, colour, name) in placed.legend {
             text(&mut out, (x, y), theme.ink_2, 400, name);
-            writeln!(
-                out,
+            out.put(format_args!(
                 "<rect x=\"{}\" y=\"{}\" width=\"9\" height=\"9\" rx=\"2\" fill=\"{}\"/>",
                 x - sheet::SWATCH,
                 y - 9.0,
                 hex(colour)
-            )
-            .unwrap_or_default();
+            ));
         }
         let at = format!("<svg x=\"{}\" y=\"{}\"", placed.plot.0, placed.plot.1);
-        out.push_str(&plot(number).replacen("<svg", &at, 1));
+        out.0.push_str(&plot(number).replacen("<svg", &at, 1));
     }
-    out.push_str("</svg>\n");
-    out
+    out.end()
+}
+
+/// A document that is written as text, for what plotters cannot draw.
+pub(crate) struct Document(String);
+
+impl Document {
+    /// Begins a document with further attributes on a ground.
+    pub(crate) fn new((width, height): (f64, f64), attributes: &str, ground: Rgb) -> Self {
+        Self(format!(
+            "<svg width=\"{width}\" height=\"{height}\" viewBox=\"0 0 {width} {height}\" \
+             xmlns=\"http://www.w3.org/2000/svg\"{attributes}>\n\
+             <rect width=\"100%\" height=\"100%\" fill=\"{}\"/>\n",
+            hex(ground)
+        ))
+    }
+
+    /// Writes a line; writing to a text does not fail.
+    pub(crate) fn put(&mut self, line: std::fmt::Arguments<'_>) {
+        self.0.write_fmt(line).unwrap_or_default();
+        self.0.push('\n');
+    }
+
+    pub(crate) fn end(mut self) -> String {
+        self.0.push_str("</svg>\n");
+        self.0
+    }
 }
 
 pub(crate) fn hex(Rgb(r, g, b): Rgb) -> String {

@@ -2,6 +2,7 @@
 //!
 //! The result is ascending, within the range, and has at most the requested number of ticks.
 
+use crate::label;
 use crate::scale::{Axis, Scale};
 
 /// Ticks of one axis.
@@ -11,6 +12,25 @@ pub struct Ticks {
     pub values: Vec<f64>,
     /// Their distance; 0 if it is not constant (powers).
     pub step: f64,
+}
+
+impl Ticks {
+    /// Positions with their labels.
+    pub(crate) fn labelled(self) -> Vec<(f64, String)> {
+        let labels = label::ticks(&self.values, self.step);
+        self.values.into_iter().zip(labels).collect()
+    }
+}
+
+/// Number of ticks that have room, of `each` pixels each.
+pub(crate) fn room(length: f64, each: f64, (least, most): (f64, f64)) -> u32 {
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "between two small numbers"
+    )]
+    let room = (length / each).clamp(least, most) as u32;
+    room
 }
 
 /// Tolerance for rounding of a division: a bound that is nearly a multiple of the step counts as one.

@@ -2,8 +2,8 @@
 
 use std::fmt::Write as _;
 
-use crate::label;
-use crate::svg::{escaped, hex};
+use crate::frame::Unit;
+use crate::svg::{Document, escaped, hex};
 use crate::theme::{Rgb, Theme};
 use crate::ticks;
 use crate::timeline::Cell;
@@ -65,40 +65,34 @@ pub fn svg(sheet: &Sheet, theme: &Theme) -> String {
         + if sheet.note.is_empty() { 0.0 } else { TITLE }
         + MARGIN;
     let width = 2.0 * MARGIN + NAMES_WIDTH + PLOT_WIDTH;
-    let mut pen = Pen {
-        out: format!(
-            "<svg width=\"{width}\" height=\"{height}\" viewBox=\"0 0 {width} {height}\" \
-             xmlns=\"http://www.w3.org/2000/svg\" font-family=\"{}\" font-size=\"11\">\n\
-             <rect width=\"100%\" height=\"100%\" fill=\"{}\"/>\n",
-            escaped(&theme.font),
-            hex(theme.surface)
-        ),
+    let font = format!(" font-family=\"{}\" font-size=\"11\"", escaped(&theme.font));
+    let mut plot = Plot {
+        out: Document::new((width, height), &font, theme.surface),
         left: MARGIN + NAMES_WIDTH,
         from: sheet.time.0,
         length: sheet.time.1.saturating_sub(sheet.time.0).max(1) as f64,
     };
-    pen.text((MARGIN, MARGIN + 12.0), theme.ink, &sheet.title);
-    pen.ruler(sheet.time, (MARGIN + TITLE, height - MARGIN), theme);
-    pen.steps(&sheet.steps, MARGIN + TITLE + RULER, theme);
+    plot.text((MARGIN, MARGIN + 12.0), theme.ink, &sheet.title);
+    plot.ruler(sheet.time, (MARGIN + TITLE, height - MARGIN), theme);
+    plot.steps(&sheet.steps, MARGIN + TITLE + RULER, theme);
     let mut y = top;
     for (name, lanes) in &sheet.groups {
-        pen.text((MARGIN, y + 15.0), theme.ink, name);
+        plot.text((MARGIN, y + 15.0), theme.ink, name);
         y += HEAD;
         for lane in lanes {
             let name = fitting(&lane.name, NAMES_WIDTH - 16.0);
-            pen.text((MARGIN + 8.0, y + 10.0), theme.ink_2, &name);
+            plot.text((MARGIN + 8.0, y + 10.0), theme.ink_2, &name);
             for row in &lane.rows {
-                pen.row(row, y, theme);
+                plot.row(row, y, theme);
                 y += ROW;
             }
             y += LANE_GAP;
         }
     }
     if !sheet.note.is_empty() {
-        pen.text((MARGIN, y + 15.0), theme.ink_3, &sheet.note);
+        plot.text((MARGIN, y + 15.0), theme.ink_3, &sheet.note);
     }
-    pen.out.push_str("</svg>\n");
-    pen.out
+    plot.out.end()
 }
 
 /// The start of a name that fits into a width.
@@ -116,23 +110,17 @@ fn fitting(name: &str, width: f64) -> String {
     format!("{begin}…")
 }
 
-struct Pen {
-    out: String,
+struct Plot {
+    out: Document,
     left: f64,
     from: i64,
     length: f64,
 }
 
-impl Pen {
-    /// Writes a line; writing to a text does not fail.
-    fn put(&mut self, line: std::fmt::Arguments<'_>) {
-        self.out.write_fmt(line).unwrap_or_default();
-        self.out.push('\n');
-    }
-
+impl Plot {
     fn text(&mut self, (x, y): (f64, f64), ink: Rgb, text: &str) {
         let (ink, text) = (hex(ink), escaped(text));
-        self.put(format_args!(
+        self.out.put(format_args!(
             "<text x=\"{x:.1}\" y=\"{y:.1}\" fill=\"{ink}\">{text}</text>"
         ));
     }
@@ -145,13 +133,10 @@ impl Pen {
 
     /// Times on top, and lines down to the bottom.
     fn ruler(&mut self, (from, to): (i64, i64), (top, bottom): (f64, f64), theme: &Theme) {
-        const UNITS: [(f64, &str); 4] = [(1e9, "s"), (1e6, "ms"), (1e3, "µs"), (1.0, "ns")];
         let most = from.unsigned_abs().max(to.unsigned_abs()) as f64;
-        let fits = UNITS.iter().find(|(factor, _)| most >= *factor);
-        let (factor, unit) = fits.copied().unwrap_or((1.0, "ns"));
+        let (factor, unit) = Unit::Nanos.shown(most);
         let ticks = ticks::linear(from as f64 / factor, to as f64 / factor, TICKS);
-        let labels = label::ticks(&ticks.values, ticks.step);
-        for (value, label) in ticks.values.iter().zip(labels) {
+        for (value, label) in ticks.labelled() {
             #[expect(
                 clippy::cast_possible_truncation,
                 reason = "a cast of floats saturates, and ticks are within the range"
@@ -159,7 +144,7 @@ impl Pen {
             let x = self.x((value * factor) as i64);
             let grid = hex(theme.grid);
             let from = top + RULER - 4.0;
-            self.put(format_args!(
+            self.out.put(format_args!(
                 "<path d=\"M{x:.1} {from:.1}V{bottom:.1}\" stroke=\"{grid}\"/>"
             ));
             let text = format!("{label} {unit}");
@@ -175,7 +160,7 @@ impl Pen {
                 continue;
             }
             let (line, width, height) = (hex(theme.base), right - left, STEPS - 4.0);
-            self.put(format_args!(
+            self.out.put(format_args!(
                 "<rect x=\"{left:.1}\" y=\"{top:.1}\" width=\"{width:.1}\" height=\"{height:.1}\" fill=\"none\" stroke=\"{line}\"/>"
             ));
             let name = format!("{number}");
@@ -209,7 +194,8 @@ impl Pen {
             }
             if !path.is_empty() {
                 let colour = hex(*colour);
-                self.put(format_args!("<path fill=\"{colour}\" d=\"{path}\"/>"));
+                self.out
+                    .put(format_args!("<path fill=\"{colour}\" d=\"{path}\"/>"));
             }
         }
         for (cell, name) in cells {

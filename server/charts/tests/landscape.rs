@@ -1,7 +1,7 @@
 //! Maps and perspective views of loss landscapes.
 
 use proptest::prelude::*;
-use trainscope_charts::contour::{Layout, Map, Path};
+use trainscope_charts::contour::{Map, Path};
 use trainscope_charts::profile::Size;
 use trainscope_charts::surface::{Relief, Track};
 use trainscope_charts::svg;
@@ -143,32 +143,26 @@ fn a_unit_is_as_long_along_both_axes() {
         height: 360.0,
         dpr: 1.0,
     };
-    let layout = Layout::new(
-        &Map {
-            x: (0.0, 20.0),
-            ..map()
-        },
-        size,
-    );
+    let wide = Map {
+        x: (0.0, 20.0),
+        ..map()
+    };
+    let frame = wide.frame(size);
     let unit = |from: (f64, f64), to: (f64, f64)| {
-        let (from, to) = (layout.place(from), layout.place(to));
+        let (from, to) = (frame.place(from), frame.place(to));
         (to.0 - from.0).hypot(to.1 - from.1)
     };
     let (x, y) = (unit((0.0, 0.0), (1.0, 0.0)), unit((0.0, 0.0), (0.0, 1.0)));
     assert!((x - y).abs() < 1e-9, "{x} {y}");
-    let stretched = Layout::new(
-        &Map {
-            x: (0.0, 20.0),
-            is_equal: false,
-            ..map()
-        },
-        size,
-    );
-    assert!(stretched.plot.bottom > layout.plot.bottom);
-    let at = layout.place((7.0, 3.0));
-    let (x, y) = layout.point(at).unwrap();
+    let stretched = Map {
+        is_equal: false,
+        ..wide
+    };
+    assert!(stretched.frame(size).plot.bottom > frame.plot.bottom);
+    let at = frame.place((7.0, 3.0));
+    let (x, y) = frame.point(at).unwrap();
     assert!((x - 7.0).abs() < 1e-9 && (y - 3.0).abs() < 1e-9);
-    assert_eq!(layout.point((0.0, 0.0)), None);
+    assert_eq!(frame.point((0.0, 0.0)), None);
 }
 
 #[test]

@@ -12,7 +12,7 @@ use trainscope_format::Severity;
 
 use super::mistake::Mistake;
 use super::style::QUIET;
-use super::{CommandError, words};
+use super::{CommandError, unless_closed, words};
 use crate::discovery::find::{self, Contents};
 use crate::discovery::runs::RunFiles;
 use crate::judging::judge;
@@ -221,12 +221,7 @@ pub(super) fn run(flags: &CheckFlags) -> Result<u8, CommandError> {
         OutputFormat::Sarif => render::sarif::write(&report, out),
         OutputFormat::Github => render::github::write(&report, out),
     });
-    match written {
-        // A closed pipe does not hide the result of a training.
-        Err(CommandError::Output(error)) if flags.live && error.kind() == ErrorKind::BrokenPipe => {
-        }
-        other => other?,
-    }
+    unless_closed(written)?;
     Ok(status)
 }
 

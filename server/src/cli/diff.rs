@@ -11,7 +11,7 @@ use trainscope_api::compare::{AgainstBase, Align, Outcome, Setting};
 use super::check::Screen;
 use super::mistake::Mistake;
 use super::reading::Reading;
-use super::{CommandError, words};
+use super::{CommandError, unless_closed, words};
 use crate::comparison::{self, Comparisons, Effort, Options, Side};
 use crate::queries::error::Failure;
 use crate::table::settings_of;
@@ -123,7 +123,7 @@ pub(super) fn run(flags: &DiffFlags) -> Result<u8, CommandError> {
     if flags.profile {
         let mut out = BufWriter::new(anstream::stdout().lock());
         let status = profile::run(flags, &mut out)?;
-        out.flush().map_err(CommandError::Output)?;
+        unless_closed(out.flush().map_err(CommandError::Output))?;
         return Ok(status);
     }
     let (a, b) = (Reading::of(&flags.a)?, Reading::of(&flags.b)?);
@@ -138,21 +138,7 @@ pub(super) fn run(flags: &DiffFlags) -> Result<u8, CommandError> {
     if compared.outcome.outcome == Outcome::Nothing && faults.is_empty() {
         return Err(nothing_in_common([&a, &b], &compared.outcome).into());
     }
-    let mut out = BufWriter::new(anstream::stdout().lock());
-    match flags.format {
-        OutputFormat::Text if flags.quiet => render::sum(&compared, &mut out)?,
-        OutputFormat::Text => {
-            render::text(
-                [&a, &b],
-                &compared,
-                Screen::of_stdout(),
-                flags.all,
-                &mut out,
-            )?;
-        }
-        OutputFormat::Json => render::json([&a, &b], &compared, &mut out)?,
-    }
-    out.flush().map_err(CommandError::Output)?;
+    unless_closed(write(flags, [&a, &b], &compared))?;
     Ok(if !compared.outcome.partings.is_empty() {
         1
     } else if faults.is_empty() {
@@ -160,6 +146,22 @@ pub(super) fn run(flags: &DiffFlags) -> Result<u8, CommandError> {
     } else {
         2
     })
+}
+
+fn write(
+    flags: &DiffFlags,
+    runs: [&Reading; 2],
+    compared: &DiffResult,
+) -> Result<(), CommandError> {
+    let mut out = BufWriter::new(anstream::stdout().lock());
+    match flags.format {
+        OutputFormat::Text if flags.quiet => render::sum(compared, &mut out)?,
+        OutputFormat::Text => {
+            render::text(runs, compared, Screen::of_stdout(), flags.all, &mut out)?;
+        }
+        OutputFormat::Json => render::json(runs, compared, &mut out)?,
+    }
+    out.flush().map_err(CommandError::Output)
 }
 
 pub(super) struct DiffResult {

@@ -7,11 +7,11 @@ use std::time::Duration;
 
 use clap::{Args, ValueEnum};
 use trainscope_api::profile::TABLES;
+use trainscope_format::csv;
 use trainscope_sql::query::{self, Cell, QueryError};
 
 use super::check::write_out;
 use super::export::SessionChoice;
-use super::export::table::number;
 use super::mistake::Mistake;
 use super::reading::Reading;
 use super::table::{Column, Table};
@@ -130,7 +130,7 @@ enum Output<'a> {
         is_cut: bool,
         out: &'a mut dyn Write,
     },
-    Csv(Box<csv::Writer<&'a mut dyn Write>>),
+    Csv(Box<csv::Rows<&'a mut dyn Write>>),
     Json {
         rows: u64,
         out: &'a mut dyn Write,
@@ -146,7 +146,7 @@ impl<'a> RowWriter<'a> {
                     is_cut: false,
                     out,
                 },
-                QueryFormat::Csv => Output::Csv(Box::new(csv::Writer::from_writer(out))),
+                QueryFormat::Csv => Output::Csv(Box::new(csv::Rows::new(out))),
                 QueryFormat::Json => Output::Json { rows: 0, out },
             },
             names: Vec::new(),
@@ -167,7 +167,7 @@ impl<'a> RowWriter<'a> {
                 }
                 return Ok(!*is_cut);
             }
-            Output::Csv(out) => out.write_record(cells.iter().map(text))?,
+            Output::Csv(out) => out.row(cells.iter().map(text))?,
             Output::Json { rows, out } => {
                 out.write_all(if *rows == 0 { b"\n" } else { b",\n" })?;
                 *rows += 1;
@@ -210,7 +210,7 @@ impl<'a> RowWriter<'a> {
                 }
                 Ok(())
             }
-            Output::Csv(mut out) => out.flush(),
+            Output::Csv(out) => out.finish(),
             // Without names the statement has failed before its first row.
             Output::Json { out, .. } if self.names.is_empty() => out.flush(),
             Output::Json { out, .. } => out.write_all(b"\n]}\n"),
@@ -223,7 +223,7 @@ impl query::Reader for RowWriter<'_> {
         self.names = names.iter().map(ToString::to_string).collect();
         let written = match &mut self.out {
             Output::Text { .. } => Ok(()),
-            Output::Csv(out) => out.write_record(names).map_err(io::Error::from),
+            Output::Csv(out) => out.row(names),
             Output::Json { out, .. } => out
                 .write_all(b"{\"columns\": ")
                 .and_then(|()| Ok(serde_json::to_writer(&mut *out, names)?))
@@ -247,7 +247,7 @@ fn text(cell: &Cell<'_>) -> String {
     match cell {
         Cell::Null => String::new(),
         Cell::Int(value) => value.to_string(),
-        Cell::Real(value) => number(*value),
+        Cell::Real(value) => csv::number(*value),
         Cell::Text(text) => (*text).to_owned(),
     }
 }

@@ -11,6 +11,7 @@ use clap::{Args, ValueEnum};
 use tempfile::TempDir;
 use trainscope_analysis::columns::{CellValue, ColumnKind};
 use trainscope_api::filter;
+use trainscope_format::csv;
 
 use super::check::write_out;
 use super::mistake::Mistake;
@@ -340,28 +341,14 @@ fn compare(a: &CellValue, b: &CellValue, is_reverse: bool) -> Ordering {
     if is_reverse { order.reverse() } else { order }
 }
 
-/// Text of a value that reads back exactly.
-fn cell_text(value: &CellValue) -> String {
-    match value {
-        CellValue::Missing => String::new(),
-        CellValue::Number(number) if number.is_nan() => "NaN".to_owned(),
-        CellValue::Number(number) if number.is_infinite() => if *number > 0.0 {
-            "Infinity"
-        } else {
-            "-Infinity"
-        }
-        .to_owned(),
-        CellValue::Number(number) => number.to_string(),
-        CellValue::Text(text) => text.clone(),
-        CellValue::Truth(yes) => yes.to_string(),
-    }
-}
-
 /// Text of a value for people: six digits.
 pub(super) fn short(value: f64) -> String {
     let plain = value.to_string();
-    if !value.is_finite() || plain.len() <= DIGITS + 2 {
-        return cell_text(&CellValue::Number(value));
+    if !value.is_finite() {
+        return csv::number(value);
+    }
+    if plain.len() <= DIGITS + 2 {
+        return plain;
     }
     let size = value.abs();
     if (1e-4..1e7).contains(&size) {
@@ -404,7 +391,7 @@ fn write_text(part: &Part, out: &mut dyn Write) -> io::Result<()> {
         for (_, column) in &part.columns {
             let text = match column.get(row) {
                 CellValue::Number(number) => short(number),
-                other => words::name(&cell_text(&other), None),
+                other => words::name(&other.text(), None),
             };
             let disagrees = column.disagrees(row);
             has_disagreement |= disagrees;
@@ -432,29 +419,17 @@ fn write_text(part: &Part, out: &mut dyn Write) -> io::Result<()> {
 }
 
 fn write_csv(part: &Part, out: &mut dyn Write) -> io::Result<()> {
-    let mut lines = csv::Writer::from_writer(out);
-    let keys = part.columns.iter().map(|(key, _)| plain(key));
-    lines.write_record(std::iter::once("run".to_owned()).chain(keys))?;
+    let mut lines = csv::Rows::new(out);
+    let keys = part.columns.iter().map(|(key, _)| &**key);
+    lines.row(std::iter::once("run").chain(keys))?;
     for (row, run) in part.runs() {
         let cells = part
             .columns
             .iter()
-            .map(|(_, column)| match column.get(row) {
-                CellValue::Text(text) => plain(&text),
-                other => cell_text(&other),
-            });
-        lines.write_record(std::iter::once(plain(run)).chain(cells))?;
+            .map(|(_, column)| column.get(row).text());
+        lines.row(std::iter::once(run.to_owned()).chain(cells))?;
     }
-    lines.flush()
-}
-
-/// Text that a spreadsheet does not take for a formula.
-fn plain(text: &str) -> String {
-    if text.starts_with(['=', '+', '-', '@']) {
-        format!("'{text}")
-    } else {
-        text.to_owned()
-    }
+    lines.finish()
 }
 
 fn write_json(part: &Part, out: &mut dyn Write) -> io::Result<()> {

@@ -1,8 +1,8 @@
 //! Positions of the points of two runs, by which they are compared.
 
 use trainscope_analysis::comparison::align::{by_position, common_steps};
+use trainscope_api::Sentence;
 use trainscope_api::compare::Align;
-use trainscope_api::findings::Words;
 
 use super::Side;
 use super::recorded::RunNames;
@@ -29,15 +29,15 @@ impl Alignment {
         align: Align,
         sides: [Side<'_>; 2],
         recorded: [&RunNames; 2],
-    ) -> (Self, Option<Words>) {
-        let by_step = |en: String, zh: String| (Self::Step, Some(Words { en, zh }));
+    ) -> (Self, Option<Sentence>) {
+        let by_step = |en: String, zh: String| (Self::Step, Some(Sentence { en, zh }));
         match align {
             Align::Step => (Self::Step, None),
             Align::Time => match recorded.map(|names| names.started_secs) {
                 [Some(a), Some(b)] => (Self::Time([a, b]), None),
                 _ => by_step(
                     "compared by step: a run has no times".to_owned(),
-                    "按步比较：有一个训练没有时间".to_owned(),
+                    "按迭代对比：有一个训练没有时间".to_owned(),
                 ),
             },
             Align::Samples | Align::Epoch => {
@@ -49,7 +49,7 @@ impl Alignment {
                     [Ok(a), Ok(b)] => (Self::Scaled([a, b]), None),
                     [Err((run, key)), _] | [_, Err((run, key))] => by_step(
                         format!("compared by step: {run} does not record {key}"),
-                        format!("按步比较：{run} 未记录 {key}"),
+                        format!("按迭代对比：{run} 未记录 {key}"),
                     ),
                 }
             }

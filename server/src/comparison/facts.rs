@@ -13,7 +13,6 @@ use trainscope_analysis::headline;
 use trainscope_api::compare::{
     AgainstBase, CompareFault, Names, Outcome, Parting, Reading, ScalarDifference,
 };
-use trainscope_api::findings::Words;
 use trainscope_format::Role;
 
 use super::Options;
@@ -142,12 +141,8 @@ pub(super) fn answer(
         answer.beyond = beyond;
     }
     answer.outcome = outcome(&facts);
-    let words = |sentence: trainscope_analysis::text::Sentence| Words {
-        en: sentence.en,
-        zh: sentence.zh,
-    };
-    answer.sentence = words(facts.sentence());
-    answer.detail = words(facts.detail());
+    answer.sentence = facts.sentence();
+    answer.detail = facts.detail();
     answer
 }
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use rustc_hash::{FxHashMap, FxHasher};
 use trainscope_analysis::comparison::order::Position;
-use trainscope_api::findings::Words;
+use trainscope_api::Sentence;
 use trainscope_format::Role;
 
 use super::alignment::{Alignment, Points};
@@ -22,7 +22,7 @@ pub(super) struct Pair<'a> {
     pub(super) recorded: [&'a RunNames; 2],
     pub(super) alignment: Alignment,
     /// Reason why points are compared by step.
-    pub(super) align_fault: Option<Words>,
+    pub(super) align_fault: Option<Sentence>,
     pub(super) since: i64,
     /// Tensors of both runs in the order within a step.
     pub(super) tensors: Vec<TensorPair<'a>>,

@@ -11,8 +11,17 @@ use trainscope_format::{
     Body, Histogram, Record, RecordBatch, SessionStart, Tensor, TensorSummary,
 };
 
-use crate::discovery::runs::EventSource;
+use crate::discovery::runs::{EventSource, RunFiles};
 use crate::reader::{Block, Buffers, Feeds, Follower};
+
+/// The event files of a run by rank: those of the run, then, marked with `true`, those of runs that evaluate it.
+pub(super) fn event_files(run: &RunFiles) -> impl Iterator<Item = (u32, bool, &EventSource)> {
+    run.ranks.iter().flat_map(|(&rank, found)| {
+        let events = found.events.iter().map(move |source| (rank, false, source));
+        let beside = found.evaluations.iter();
+        events.chain(beside.map(move |source| (rank, true, source)))
+    })
+}
 
 /// Receiver of the content of event files.
 pub(crate) trait Listener {

@@ -2,8 +2,10 @@
 
 use std::sync::Arc;
 
+use serde::Serialize;
+
 /// A place in a file that could not be read.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub(crate) struct Fault {
     /// Path relative to the walked folder.
     pub(crate) file: Arc<str>,
@@ -11,6 +13,7 @@ pub(crate) struct Fault {
     pub(crate) offset: u64,
     /// Description, as a sentence without the file's name.
     pub(crate) reason: String,
-    /// Size of the file.
+    /// Size of the file, for people.
+    #[serde(skip)]
     pub(crate) len_bytes: u64,
 }

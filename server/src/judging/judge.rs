@@ -14,19 +14,19 @@ use trainscope_analysis::dump::own_source;
 use trainscope_analysis::watchpoint::{
     Context, Damage, Findings, Needs, Observation, Surroundings, Watchpoints,
 };
+use trainscope_api::findings::SharedNames;
 use trainscope_api::runs::RunProfile;
 use trainscope_format::program::SourceLine;
 use trainscope_format::{Role, TensorSummary};
 
 use super::baseline::GoodProfiles;
-use super::events::{EventRecords, Listener as _};
+use super::events::{EventRecords, Listener as _, event_files};
 pub(crate) use super::fault::Fault;
 use super::observer::{Observer, Unreadable};
 use super::profiles::JudgedProfiles;
 use super::shared::SharedFiles;
-use crate::discovery::runs::{EventSource, RunFiles, TensorSource};
+use crate::discovery::runs::{RunFiles, TensorSource};
 use crate::reader::Buffers;
-use crate::tensor_files::contents::SharedNames;
 use crate::tensor_files::contents::{Content, ListedTensor};
 use crate::tensor_files::dumps::DumpGraphs;
 use crate::tensor_files::listing;
@@ -120,15 +120,6 @@ pub(crate) fn judge_against(
     let mut judged = judging.judged();
     judged.took = started.elapsed();
     judged
-}
-
-/// The event files of a run by rank: those of the run, then, marked with `true`, those of runs that evaluate it.
-pub(super) fn event_files(run: &RunFiles) -> impl Iterator<Item = (u32, bool, &EventSource)> {
-    run.ranks.iter().flat_map(|(&rank, found)| {
-        let events = found.events.iter().map(move |source| (rank, false, source));
-        let beside = found.evaluations.iter();
-        events.chain(beside.map(move |source| (rank, true, source)))
-    })
 }
 
 /// A judgement in progress.
@@ -308,8 +299,16 @@ impl Judging {
             let context = Context::OperatorOverflowUnread { step, reason };
             self.observer.evaluator.context(rank, context);
         }
-        if let Some(shared) = listing.shared {
-            shared.note(rank, step, &mut self.judged.shared);
+        // The first case of each rank is enough.
+        let known = &mut self.judged.shared;
+        if let Some(shared) = listing.shared
+            && known.iter().all(|known| known.rank != rank)
+        {
+            known.push(SharedNames {
+                rank,
+                step,
+                ..shared
+            });
         }
         for (source, unread) in listing.faults {
             self.unread(rank, step, (&source.shown, source.len_bytes), unread);

@@ -9,8 +9,8 @@ use std::time::{Duration, Instant, SystemTime};
 use rustc_hash::{FxHashMap, FxHasher};
 use trainscope_analysis::watchpoint::Watchpoints;
 
-use super::events::EventRecords;
-use super::judge::{Judgement, Judging, event_files};
+use super::events::{EventRecords, event_files};
+use super::judge::{Judgement, Judging};
 use super::shared::SharedFiles;
 use crate::discovery::runs::{RunFiles, fingerprint};
 

@@ -4,19 +4,18 @@ use std::collections::BTreeMap;
 
 use trainscope_analysis::watchpoint::{self, Watchpoint};
 use trainscope_analysis::{diagnosis, guide};
+use trainscope_api::Sentence;
 use trainscope_api::findings::{
-    Counts, Coverage, DamagedPlace, Findings, FindingsQuery, FirstCause, FirstHit, Health, Hit,
-    HitNotice, Inconclusive, JudgementState, Measure, Remark, RemarkState, SharedNames,
-    UnreadTensor, Verdict, WatchpointResult, Words,
+    Counts, DamagedPlace, Findings, FindingsQuery, FirstCause, FirstHit, Health, Hit, HitNotice,
+    Inconclusive, JudgementState, Remark, RemarkState, WatchpointResult,
 };
-use trainscope_api::guide::{GuideRow, RowState, Topic};
-use trainscope_api::program::ProgramPart;
+use trainscope_api::guide::GuideRow;
 use trainscope_format::Severity;
 use trainscope_format::float::Float;
 
 use super::hit_page::Page;
 use crate::judging::JudgedRun;
-use crate::watchpoints::{name_of, words as catalogue_words};
+use crate::watchpoints::name_of;
 
 /// Maximum number of ranks in an answer.
 const MAX_RANKS: usize = 1_000;
@@ -47,8 +46,8 @@ pub(crate) fn answer(judged: &JudgedRun, query: &FindingsQuery, limit: usize) ->
             hit: hit(judged, findings.hits.get(cause.hit)?),
             line: page.line_of_hit(&findings.hits, cause.hit),
             explains: cause.explains.len() as u64,
-            sentence: words(&cause.sentence),
-            advice: words(&cause.advice),
+            sentence: cause.sentence.clone(),
+            advice: cause.advice.clone(),
         })
     });
     let inconclusive = findings
@@ -61,7 +60,7 @@ pub(crate) fn answer(judged: &JudgedRun, query: &FindingsQuery, limit: usize) ->
             step: item.step,
             tensor: item.tensor.to_string(),
             reason: name_of(&item.reason),
-            words: words(&item.reason.words().into()),
+            words: item.reason.words().into(),
             steps: item.steps,
         });
     let damaged = judged.damaged.iter().map(|fault| DamagedPlace {
@@ -83,10 +82,10 @@ pub(crate) fn answer(judged: &JudgedRun, query: &FindingsQuery, limit: usize) ->
     Findings {
         state: JudgementState::Done,
         progress: None,
-        verdict: verdict(findings),
-        summary: words(&findings.summary()),
-        damage: findings.damaged().as_ref().map(words),
-        about_files: findings.about_files.iter().map(words).collect(),
+        verdict: findings.verdict(),
+        summary: findings.summary(),
+        damage: findings.damaged(),
+        about_files: findings.about_files.clone(),
         first_cause,
         total: page.total(),
         lines: page.lines(),
@@ -101,32 +100,12 @@ pub(crate) fn answer(judged: &JudgedRun, query: &FindingsQuery, limit: usize) ->
         ranks: listing.ranks.iter().copied().take(MAX_RANKS).collect(),
         counts: counts(findings),
         inconclusive: inconclusive.collect(),
-        unread: findings
-            .unread
-            .iter()
-            .take(limit)
-            .map(|tensor| UnreadTensor {
-                rank: tensor.rank,
-                tensor: tensor.tensor.to_string(),
-                dtype: tensor.dtype.to_string(),
-                step: tensor.step,
-                steps: tensor.steps,
-            })
-            .collect(),
-        shared: judged.shared.iter().map(shared_names).collect(),
+        unread: findings.unread.iter().take(limit).cloned().collect(),
+        shared: judged.shared.clone(),
         remarks: judged.remarks.iter().map(remark).collect(),
         guide: guide_of(judged),
         damaged: damaged.collect(),
-        judged: Coverage {
-            tensors: findings.judged.tensors,
-            histograms: findings.judged.histograms,
-            scalars: findings.judged.scalars,
-            overwritten: findings.judged.overwritten,
-            unwatched: findings.judged.unwatched,
-            profiles: findings.judged.profiles,
-            steps: findings.judged.steps,
-            ranks: findings.judged.ranks,
-        },
+        judged: findings.judged,
         watchpoints: all
             .map(|(index, watchpoint)| WatchpointResult {
                 has_data: findings.without_data.binary_search(&index).is_err(),
@@ -143,17 +122,6 @@ pub(crate) fn answer(judged: &JudgedRun, query: &FindingsQuery, limit: usize) ->
             .as_ref()
             .map(|path| path.display().to_string()),
         watchpoints_problem: judged.watchpoints_problem.clone(),
-    }
-}
-
-fn shared_names(names: &crate::tensor_files::contents::SharedNames) -> SharedNames {
-    SharedNames {
-        rank: names.rank,
-        step: names.step,
-        files: names.files,
-        examples: names.examples.iter().map(ToString::to_string).collect(),
-        tensor: names.tensor.clone(),
-        tensors: names.tensors,
     }
 }
 
@@ -174,17 +142,8 @@ pub(crate) fn health(judged: &JudgedRun) -> Health {
     Health {
         counts: counts(findings),
         first,
-        verdict: verdict(findings),
-        summary: words(&findings.summary()),
-    }
-}
-
-fn verdict(findings: &watchpoint::Findings) -> Verdict {
-    match findings.verdict() {
-        watchpoint::Verdict::Nothing => Verdict::Nothing,
-        watchpoint::Verdict::InPart => Verdict::InPart,
-        watchpoint::Verdict::NoProblem => Verdict::NoProblem,
-        watchpoint::Verdict::Problem => Verdict::Problem,
+        verdict: findings.verdict(),
+        summary: findings.summary(),
     }
 }
 
@@ -210,11 +169,14 @@ pub(crate) fn notice_of(run: &str, judged: &JudgedRun, found: &watchpoint::Hit) 
         advice: first.map_or_else(
             || {
                 let advice = watchpoint.map(|watchpoint| {
-                    catalogue_words(watchpoint.condition.text(|condition| condition.advice))
+                    watchpoint
+                        .condition
+                        .text(|condition| condition.advice)
+                        .into()
                 });
                 advice.unwrap_or_default()
             },
-            |first| words(&first.advice),
+            |first| first.advice.clone(),
         ),
     }
 }
@@ -251,24 +213,12 @@ pub(crate) fn hit(judged: &JudgedRun, hit: &watchpoint::Hit) -> Hit {
         node: hit.node.as_ref().map(ToString::to_string),
         values: numbers(&hit.values),
         thresholds: numbers(&hit.thresholds),
-        measures: hit.measures().iter().map(measure).collect(),
-        sentence: words(cause.map_or(&hit.sentence, |(sentence, _)| sentence)),
+        measures: hit.measures(),
+        sentence: cause
+            .map_or(&hit.sentence, |(sentence, _)| sentence)
+            .clone(),
         explains: cause.map(|(_, explains)| explains as u64),
         source: judged.source(hit).cloned(),
-    }
-}
-
-fn measure(measure: &watchpoint::measure::Measure) -> Measure {
-    Measure {
-        name: measure.name.to_string(),
-        quantity: words(&measure.quantity),
-        operator: measure.operator,
-        unit: measure.unit,
-        value: measure.value,
-        limit: measure.limit,
-        of: measure.of,
-        found: words(&measure.found()),
-        threshold: measure.threshold(),
     }
 }
 
@@ -310,33 +260,14 @@ fn number_of(watchpoints: &watchpoint::Watchpoints, name: &str) -> Option<u32> {
     alike.next().map(|(number, _)| number)
 }
 
-fn topic(topic: diagnosis::Topic) -> Topic {
-    match topic {
-        diagnosis::Topic::Recorded => Topic::Recorded,
-        diagnosis::Topic::Hyperparameters => Topic::Hyperparameters,
-        diagnosis::Topic::Model => Topic::Model,
-        diagnosis::Topic::Input => Topic::Input,
-        diagnosis::Topic::Loss => Topic::Loss,
-        diagnosis::Topic::Metric => Topic::Metric,
-        diagnosis::Topic::Speed => Topic::Speed,
-    }
-}
-
 /// Rows of the guided diagnosis.
 fn guide_of(judged: &JudgedRun) -> Vec<GuideRow> {
     let findings = &judged.findings;
     let is_damaged = !judged.damaged.is_empty();
     let rows = guide::rows(findings, &judged.watchpoints, &judged.remarks, is_damaged);
     let row = |row: guide::Row| GuideRow {
-        topic: topic(row.topic),
-        state: match row.state {
-            guide::RowState::Skipped => RowState::Skipped,
-            guide::RowState::Open => RowState::Open,
-            guide::RowState::Passed => RowState::Passed,
-            guide::RowState::Note => RowState::Note,
-            guide::RowState::Warning => RowState::Warning,
-            guide::RowState::Error => RowState::Error,
-        },
+        topic: row.topic,
+        state: row.state,
         watched: row.watched,
         hits: row.hits,
         worst: row
@@ -345,7 +276,7 @@ fn guide_of(judged: &JudgedRun) -> Vec<GuideRow> {
         remark: row
             .remark
             .and_then(|at| Some(remark(judged.remarks.get(at)?))),
-        sentence: words(&row.sentence),
+        sentence: row.sentence,
     };
     rows.into_iter().map(row).collect()
 }
@@ -353,23 +284,17 @@ fn guide_of(judged: &JudgedRun) -> Vec<GuideRow> {
 fn remark(remark: &diagnosis::Remark) -> Remark {
     Remark {
         rule: remark.rule.name().to_owned(),
-        topic: topic(remark.rule.topic()),
-        title: catalogue_words(remark.rule.title()),
+        topic: remark.rule.topic(),
+        title: remark.rule.title().into(),
         state: match remark.state {
             diagnosis::State::Unknown => RemarkState::Unknown,
             diagnosis::State::Fine => RemarkState::Fine,
             diagnosis::State::Note => RemarkState::Note,
             diagnosis::State::Fault | diagnosis::State::Error => RemarkState::Fault,
         },
-        sentence: words(&remark.sentence),
+        sentence: remark.sentence.clone(),
         node: remark.node.clone(),
-        part: remark.rule.part().map(|part| match part {
-            diagnosis::Part::Model => ProgramPart::Model,
-            diagnosis::Part::Optimizer => ProgramPart::Optimizer,
-            diagnosis::Part::Loss => ProgramPart::Loss,
-            diagnosis::Part::Data => ProgramPart::Data,
-            diagnosis::Part::Loop => ProgramPart::Loop,
-        }),
+        part: remark.rule.part(),
         source: remark.source.as_deref().cloned(),
         places: remark.places,
         record: remark.record.to_owned(),
@@ -393,24 +318,17 @@ fn watched(watchpoint: &Watchpoint, hits: u64, unjudged: u64) -> WatchpointResul
         worst: None,
         hits,
         unjudged,
-        advice: catalogue_words(watchpoint.condition.text(|condition| condition.advice)),
+        advice: watchpoint
+            .condition
+            .text(|condition| condition.advice)
+            .into(),
     }
 }
 
 /// The name of a watchpoint in its file, or the title of its condition.
-pub(crate) fn title(watchpoint: &Watchpoint) -> Words {
+pub(crate) fn title(watchpoint: &Watchpoint) -> Sentence {
     match &watchpoint.name {
-        Some(name) => Words {
-            en: name.clone(),
-            zh: name.clone(),
-        },
-        None => catalogue_words(watchpoint.condition.text(|condition| condition.says)),
-    }
-}
-
-fn words(sentence: &watchpoint::Sentence) -> Words {
-    Words {
-        en: sentence.en.clone(),
-        zh: sentence.zh.clone(),
+        Some(name) => Sentence::new(name, name),
+        None => watchpoint.condition.text(|condition| condition.says).into(),
     }
 }

@@ -241,7 +241,7 @@ mod tests {
             values: Figures::default(),
             thresholds: Figures::default(),
             measure: None,
-            sentence: trainscope_analysis::watchpoint::Sentence::default(),
+            sentence: trainscope_api::Sentence::default(),
             source: None,
         };
         (0..30).map(hit).collect()
@@ -459,7 +459,7 @@ mod tests {
             values: std::collections::BTreeMap::new(),
             thresholds: std::collections::BTreeMap::new(),
             measures: Vec::new(),
-            sentence: trainscope_api::findings::Words::default(),
+            sentence: trainscope_api::Sentence::default(),
             explains: None,
             source: None,
         };

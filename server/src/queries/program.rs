@@ -4,7 +4,6 @@ mod chain;
 mod description;
 mod probes;
 
-use trainscope_api::findings::Words;
 use trainscope_api::program::{MAX_FACTS, ProgramFacts, RecordedFact};
 use trainscope_api::records::RecordsQuery;
 use trainscope_format::float::Float;
@@ -61,12 +60,4 @@ fn of_kind<'a>(facts: &'a [RecordedFact], kind: &'a str) -> impl Iterator<Item =
         .peekable();
     let rank = all.peek().map(|fact| fact.rank);
     all.filter(move |fact| Some(fact.rank) == rank)
-}
-
-/// A text in both languages.
-fn words(en: impl Into<String>, zh: impl Into<String>) -> Words {
-    Words {
-        en: en.into(),
-        zh: zh.into(),
-    }
 }

@@ -1,7 +1,6 @@
 //! Contents of the files of one step: tensors with the location of their values, and unreadable parts.
 
-use std::sync::Arc;
-
+use trainscope_api::findings::SharedNames;
 use trainscope_format::{OpaqueTensor, Role, TensorSummary};
 
 use super::read::{Place, TensorReadError};
@@ -43,51 +42,4 @@ pub(crate) enum Content {
     Known(Box<TensorSummary>),
     /// In a file, with elements of an unsupported type.
     Opaque(OpaqueTensor),
-}
-
-/// Files of one step that hold tensors of the same names, and whose file names have no recognised step.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct SharedNames {
-    /// Rank and step, set by [`Self::note`].
-    pub(crate) rank: u32,
-    pub(crate) step: i64,
-    /// Number of the files.
-    pub(crate) files: u64,
-    /// Paths of the first files, relative to the walked folder.
-    pub(crate) examples: Vec<Arc<str>>,
-    /// A tensor in several of the files.
-    pub(crate) tensor: String,
-    /// Number of such tensors.
-    pub(crate) tensors: u64,
-}
-
-impl SharedNames {
-    /// Adds the first case of a rank to a list.
-    pub(crate) fn note(self, rank: u32, step: i64, all: &mut Vec<Self>) {
-        if all.iter().all(|known| known.rank != rank) {
-            all.push(Self { rank, step, ..self });
-        }
-    }
-
-    /// The note in English.
-    pub(crate) fn sentence(&self) -> String {
-        let more = match self.tensors - 1 {
-            0 => String::new(),
-            1 => " and 1 more tensor".to_owned(),
-            more => format!(" and {more} more tensors"),
-        };
-        let dots = if self.files > self.examples.len() as u64 {
-            ", …"
-        } else {
-            ""
-        };
-        format!(
-            "{} files hold {}{more} at step {}: no step was recognized in their names; tensors are \
-             shown under the names of their files ({}{dots})",
-            self.files,
-            self.tensor,
-            self.step,
-            self.examples.join(", ")
-        )
-    }
 }

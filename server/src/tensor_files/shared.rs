@@ -1,11 +1,11 @@
 //! Files of one step that hold tensors of the same names: distinguished by other parts of their names.
 
 use std::ffi::OsStr;
-use std::sync::Arc;
 
 use rustc_hash::{FxHashMap, FxHashSet};
+use trainscope_api::findings::SharedNames;
 
-use super::contents::{ListedTensor, SharedNames};
+use super::contents::ListedTensor;
 use crate::discovery::names;
 use crate::discovery::runs::{TensorKind, TensorSource};
 
@@ -44,16 +44,15 @@ pub(super) fn tell_apart(tensors: &mut [ListedTensor<'_>]) -> Option<SharedNames
         matches!(source.kind, TensorKind::Safetensors { has_step: true, .. })
     };
     let shared = SharedNames {
-        rank: 0,
-        step: 0,
         files: sources.len() as u64,
         examples: sources
             .iter()
             .take(TOLD_FILES)
-            .map(|source| Arc::clone(&source.shown))
+            .map(|source| source.shown.to_string())
             .collect(),
         tensor: example.to_owned(),
         tensors: names.len() as u64,
+        ..SharedNames::default()
     };
     let is_understood = sources.iter().all(has_step);
     let labels: FxHashMap<*const TensorSource, String> = sources

@@ -1,6 +1,7 @@
 //! Export of a slice as npy or CSV, piece by piece, in any size.
 
 use trainscope_api::tensors::{Axis, Slice};
+use trainscope_format::csv;
 use trainscope_format::tensor::DType;
 
 use crate::tensor_files::read::TensorReadError;
@@ -128,9 +129,8 @@ fn written(dtype: DType, element: &[u8]) -> String {
         (DType::I64, Some(bytes)) => i64::from_le_bytes(*bytes).to_string(),
         (DType::U64, Some(bytes)) => u64::from_le_bytes(*bytes).to_string(),
         _ if dtype.min_normal_exponent().is_none() => format!("{number}"),
-        _ if number.is_nan() => "nan".to_owned(),
-        (DType::F64, _) => format!("{number:?}"),
-        _ => format!("{:?}", narrow(number)),
+        (DType::F64, _) => csv::number(number),
+        _ => csv::number(narrow(number)),
     }
 }
 

@@ -2,9 +2,9 @@
 
 use std::sync::LazyLock;
 
-use trainscope_analysis::watchpoint::catalogue::{self, Range, Text};
+use trainscope_analysis::watchpoint::catalogue::{self, Range};
 use trainscope_analysis::watchpoint::{CONDITIONS, Watchpoint};
-use trainscope_api::findings::Words;
+use trainscope_api::Sentence;
 use trainscope_api::watchpoints::{Catalogue, Comparison, Condition, Parameter, ParameterKind};
 use trainscope_format::float::Float;
 
@@ -24,11 +24,11 @@ fn condition(condition: &'static catalogue::Condition) -> Condition {
     Condition {
         id: condition.id.to_owned(),
         target: name_of(&condition.target),
-        title: words(condition.text(|condition| condition.says)),
-        checks: words(condition.text(|condition| condition.checks)),
-        matters: words(condition.text(|condition| condition.matters)),
-        not_judged: words(condition.text(|condition| condition.not_judged)),
-        advice: words(condition.text(|condition| condition.advice)),
+        title: condition.text(|condition| condition.says).into(),
+        checks: condition.text(|condition| condition.checks).into(),
+        matters: condition.text(|condition| condition.matters).into(),
+        not_judged: condition.text(|condition| condition.not_judged).into(),
+        advice: condition.text(|condition| condition.advice).into(),
         severity: condition.severity,
         is_recommended: condition.recommended,
         all_limits: condition.combination == catalogue::Combination::All,
@@ -51,16 +51,10 @@ fn parameter(parameter: &catalogue::Parameter) -> Parameter {
         },
         default: parameter.default.map(Float),
         is_limit: parameter.is_limit,
-        help: words(parameter.text),
-        comparison: parameter.is_limit.then(|| {
-            let quantity = parameter.quantity();
-            Comparison {
-                quantity: Words {
-                    en: quantity.en,
-                    zh: quantity.zh,
-                },
-                operator: parameter.operator(),
-            }
+        help: parameter.text.into(),
+        comparison: parameter.is_limit.then(|| Comparison {
+            quantity: parameter.quantity(),
+            operator: parameter.operator(),
         }),
     }
 }
@@ -72,10 +66,7 @@ fn common() -> Vec<Parameter> {
         kind,
         default: None,
         is_limit: false,
-        help: Words {
-            en: en.to_owned(),
-            zh: zh.to_owned(),
-        },
+        help: Sentence::new(en, zh),
         comparison: None,
     };
     vec![
@@ -136,14 +127,6 @@ pub(crate) fn name_of(value: &impl serde::Serialize) -> String {
     let name = serde_json::to_value(value).ok();
     name.and_then(|name| Some(name.as_str()?.to_owned()))
         .unwrap_or_default()
-}
-
-/// Converts a text of the catalogue.
-pub(crate) fn words(text: Text) -> Words {
-    Words {
-        en: text.en.to_owned(),
-        zh: text.zh.to_owned(),
-    }
 }
 
 #[cfg(test)]

@@ -9,47 +9,54 @@ use gloo_net::http::{Request, RequestBuilder, Response};
 use js_sys::{ArrayBuffer, Promise, Uint8Array};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
+use trainscope_api::compare::{
+    CompareQuery, Comparison, DifferenceMap, MAP_MEDIA_TYPE, MapQuery, decode_map,
+};
 use trainscope_api::distributions::{DistributionsAnswer, DistributionsRequest};
 use trainscope_api::error::ApiError;
 use trainscope_api::findings::{Findings, FindingsQuery, Neighbours, NeighboursQuery, Progress};
-use trainscope_api::graphs::{GraphScene, SceneQuery};
+use trainscope_api::graphs::{
+    DiffQuery, GraphDiff, GraphNode, GraphScene, GraphSearch, NodeQuery, SceneQuery, SearchQuery,
+};
+use trainscope_api::importance::{ImportanceAnswer, ImportanceRequest, PairAnswer, PairRequest};
 use trainscope_api::landscape::LandscapeSettingsAnswer;
 use trainscope_api::notebook::{Notebook, NotebookChange};
 use trainscope_api::paths;
 use trainscope_api::pipeline::PipelineAnswer;
+use trainscope_api::profile::{
+    FlameAnswer, FlameQuery, MemoryAnswer, MemoryQuery, OperatorAnswer, OperatorQuery,
+    OperatorsAnswer, OperatorsQuery, ProfileDiff, ProfileDiffQuery, ProfileList, ProfileOverview,
+    ProfileQuery, RanksAnswer, SqlAnswer, SqlRequest,
+};
 use trainscope_api::program::ProgramFacts;
 use trainscope_api::records::{At, Records, RecordsQuery};
 use trainscope_api::runs::RunList;
 use trainscope_api::scalars::{
     self, COLUMNS_MEDIA_TYPE, ScalarsAnswer, ScalarsQuery, ScalarsRequest, Series,
 };
+use trainscope_api::sessions::{
+    AttachAnswer, AttachRequest, CommandRequest, Session, SessionItems, SessionItemsQuery,
+    SessionList,
+};
 use trainscope_api::status::Status;
+use trainscope_api::table::{
+    self, PipelineKinds, RunRow, TABLE_MEDIA_TYPE, TableAnswer, TableColumns, TableRequest,
+};
 use trainscope_api::tags::{TagLists, TagsRequest};
 use trainscope_api::tensors::{
-    TensorHistory, TensorIndex, TensorQuery, TensorSlice, TensorSource, TensorValues,
+    TensorHistory, TensorHistoryQuery, TensorIndex, TensorIndexQuery, TensorQuery, TensorSlice,
+    TensorValues,
+};
+use trainscope_api::timeline::{
+    self, AreaAnswer, AreaQuery, CELLS_MEDIA_TYPE, PathAnswer, PathQuery, SliceAnswer, SliceQuery,
+    StepAnswer, StepQuery, TimelineAnswer, TimelineLanes, TimelineQuery, TimelineSearchAnswer,
+    TimelineSearchQuery,
 };
 use trainscope_api::watchpoints::{Catalogue, Recheck, WatchpointList, WatchpointsChange};
-use trainscope_format::{Severity, TensorSummary};
+use trainscope_format::TensorSummary;
 use wasm_bindgen::prelude::*;
 use wasm_bindgen_futures::JsFuture;
 use web_sys::AbortController;
-
-use crate::url_state;
-
-mod compare;
-mod profiles;
-mod sessions;
-mod table;
-
-pub use compare::{compare, compare_map};
-pub use profiles::{
-    profile, profile_diff, profile_flame, profile_memory, profile_operator, profile_operators,
-    profile_overview, profile_ranks, profile_sql, timeline, timeline_area, timeline_lanes,
-    timeline_path, timeline_search, timeline_slice, timeline_step,
-};
-
-pub use sessions::{session_attach, session_command, session_nodes, session_tensors, sessions};
-pub use table::{importance, importance_pair, pipeline_kinds, table, table_columns, table_row};
 
 /// Reason for a missing answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -72,73 +79,129 @@ impl ClientError {
     }
 }
 
-/// Identity and reading progress of the server.
-pub async fn status() -> Result<Status, ClientError> {
-    get(paths::STATUS, &[]).await
+/// Defines requests without a body, each with its answer, its path and its query.
+macro_rules! gets {
+    ($($(#[$doc:meta])*
+    $name:ident($($argument:ident: $of:ty),*) -> $answer:ty = $path:ident, $query:expr;)+) => { $(
+        $(#[$doc])*
+        pub async fn $name($($argument: $of),*) -> Result<$answer, ClientError> {
+            get(paths::$path, parameters($query)).await
+        }
+    )+ };
 }
 
-pub async fn runs() -> Result<RunList, ClientError> {
-    get(paths::RUNS, &[]).await
-}
+gets! {
+    /// Identity and reading progress of the server.
+    status() -> Status = STATUS, &();
+    runs() -> RunList = RUNS, &();
+    findings(query: &FindingsQuery) -> Findings = FINDINGS, query;
+    /// Layers before and after a tensor.
+    neighbours(query: &NeighboursQuery) -> Neighbours = NEIGHBOURS, query;
+    conditions() -> Catalogue = CONDITIONS, &();
+    watchpoints(run: &str) -> WatchpointList = WATCHPOINTS, &[("run", run)];
+    program(run: &str) -> ProgramFacts = PROGRAM, &[("run", run)];
+    landscape_settings(run: &str) -> LandscapeSettingsAnswer = LANDSCAPE_SETTINGS, &[("run", run)];
+    /// Data pipelines of a run, and the time that the training waits for them.
+    pipeline(run: &str) -> PipelineAnswer = PIPELINE, &[("run", run)];
+    compare(query: &CompareQuery) -> Comparison = COMPARE, query;
+    notebook() -> Notebook = NOTEBOOK, &();
+    /// Points of one series, as JSON. For more than one, [`scalars_many`] is cheaper.
+    scalars(query: &ScalarsQuery) -> Series = SCALARS, query;
 
-/// The tags of several runs, all kinds.
-pub async fn tags(request: &TagsRequest) -> Result<TagLists, ClientError> {
-    send(Request::post(&url(paths::TAGS)), request).await
-}
+    graph_scene(query: &SceneQuery) -> GraphScene = GRAPH_SCENE, query;
+    graph_node(query: &NodeQuery) -> GraphNode = GRAPH_NODE, query;
+    graph_search(query: &SearchQuery) -> GraphSearch = GRAPH_SEARCH, query;
+    graph_diff(query: &DiffQuery) -> GraphDiff = GRAPH_DIFF, query;
 
-/// Findings of watchpoints in a run.
-pub async fn findings(query: &FindingsQuery) -> Result<Findings, ClientError> {
-    let text = |number: Option<i64>| number.map(|number| number.to_string());
-    let severity = query.severity.map(|severity| match severity {
-        Severity::Info => "info",
-        Severity::Warning => "warning",
-        Severity::Error => "error",
-    });
-    let optional = [
-        ("severity", severity.map(str::to_owned)),
-        ("watchpoint", query.watchpoint.clone()),
-        ("rank", text(query.rank.map(i64::from))),
-        ("from_step", text(query.from_step)),
-        ("to_step", text(query.to_step)),
-        ("search", query.search.clone()),
-        ("line", query.line.map(|line| line.to_string())),
-        ("open", query.open.clone()),
-        ("hit", query.hit.clone()),
-        ("limit", query.limit.map(|limit| limit.to_string())),
+    tensor_index(query: &TensorIndexQuery) -> TensorIndex = TENSOR_INDEX, query;
+    /// Tensors whose names contain a text; `role` by its name in the API, which the server checks.
+    tensors_named(run: &str, search: &str, role: Option<&str>) -> TensorIndex = TENSOR_INDEX, &[
+        ("run", Some(run)),
+        ("search", Some(search).filter(|text| !text.is_empty())),
+        ("role", role),
+        ("limit", Some("5000")),
     ];
-    let mut pairs = vec![("run", &*query.run)];
-    let optional = optional.iter();
-    pairs.extend(optional.filter_map(|(key, value)| Some((*key, value.as_deref()?))));
-    get(paths::FINDINGS, &pairs).await
+    tensor_values(query: &TensorQuery) -> TensorValues = TENSOR, query;
+    tensor_summary(query: &TensorQuery) -> TensorSlice = TENSOR_SUMMARY, query;
+
+    /// Sessions and ranks of a run.
+    profile(run: &str) -> ProfileList = PROFILE, &[("run", run)];
+    profile_overview(query: &ProfileQuery) -> ProfileOverview = PROFILE_OVERVIEW, query;
+    profile_operators(query: &OperatorsQuery) -> OperatorsAnswer = PROFILE_OPERATORS, query;
+    profile_operator(query: &OperatorQuery) -> OperatorAnswer = PROFILE_OPERATOR, query;
+    profile_memory(query: &MemoryQuery) -> MemoryAnswer = PROFILE_MEMORY, query;
+    profile_ranks(query: &ProfileQuery) -> RanksAnswer = PROFILE_RANKS, query;
+    profile_flame(query: &FlameQuery) -> FlameAnswer = PROFILE_FLAME, query;
+    profile_diff(query: &ProfileDiffQuery) -> ProfileDiff = PROFILE_DIFF, query;
+
+    timeline_lanes(query: &ProfileQuery) -> TimelineLanes = TIMELINE_LANES, query;
+    timeline_slice(query: &SliceQuery) -> SliceAnswer = TIMELINE_SLICE, query;
+    /// The newest session that has a step of the training.
+    timeline_step(query: &StepQuery) -> StepAnswer = TIMELINE_STEP, query;
+    timeline_area(query: &AreaQuery) -> AreaAnswer = TIMELINE_AREA, query;
+    timeline_path(query: &PathQuery) -> PathAnswer = TIMELINE_PATH, query;
+    timeline_search(query: &TimelineSearchQuery) -> TimelineSearchAnswer = TIMELINE_SEARCH, query;
+
+    /// Trainings that are or were connected.
+    sessions() -> SessionList = SESSIONS, &();
+    /// Tensors that a training shows while it waits.
+    session_tensors(query: &SessionItemsQuery) -> SessionItems = SESSION_TENSORS, query;
+    /// Layers at which a training can wait.
+    session_nodes(query: &SessionItemsQuery) -> SessionItems = SESSION_NODES, query;
+
+    /// All columns, without their values.
+    table_columns() -> TableColumns = TABLE_COLUMNS, &();
+    /// All values of a run, of every source.
+    table_row(run: &str) -> RunRow = TABLE_ROW, &[("run", run)];
+    /// Kinds of data pipelines.
+    pipeline_kinds() -> PipelineKinds = TABLE_PIPELINES, &();
 }
 
-/// Layers before and after a tensor.
-pub async fn neighbours(query: &NeighboursQuery) -> Result<Neighbours, ClientError> {
-    let (rank, step) = (query.rank.to_string(), query.step.to_string());
-    let mut pairs = vec![("run", &*query.run), ("tensor", &*query.tensor)];
-    pairs.extend([("rank", &*rank), ("step", &*step)]);
-    get(paths::NEIGHBOURS, &pairs).await
+/// Defines requests with a body, each with its answer, its method and its path.
+macro_rules! sends {
+    ($($(#[$doc:meta])*
+    $name:ident($body:ty) -> $answer:ty = $method:ident $path:ident;)+) => { $(
+        $(#[$doc])*
+        pub async fn $name(body: &$body) -> Result<$answer, ClientError> {
+            send(Request::$method(&url(paths::$path)), body).await
+        }
+    )+ };
 }
 
-pub async fn conditions() -> Result<Catalogue, ClientError> {
-    get(paths::CONDITIONS, &[]).await
+sends! {
+    /// The tags of several runs, all kinds.
+    tags(TagsRequest) -> TagLists = post TAGS;
+    /// Changes watchpoints and returns the new list.
+    change_watchpoints(WatchpointsChange) -> WatchpointList = put WATCHPOINTS;
+    /// Requests a new judgement of a run from its first record.
+    recheck(Recheck) -> Progress = post RECHECK;
+    /// Changes notes and returns the new notebook.
+    change_notebook(NotebookChange) -> Notebook = patch NOTEBOOK;
+    /// Histograms of many series in shared bins.
+    distributions(DistributionsRequest) -> DistributionsAnswer = post DISTRIBUTIONS;
+    profile_sql(SqlRequest) -> SqlAnswer = post PROFILE_SQL;
+    /// Gives a command to a training, and returns the session after it.
+    session_command(CommandRequest) -> Session = post SESSION_COMMAND;
+    /// Asks a running training to connect.
+    session_attach(AttachRequest) -> AttachAnswer = post SESSION_ATTACH;
+    /// Influence of parameters on a result.
+    importance(ImportanceRequest) -> ImportanceAnswer = post IMPORTANCE;
+    /// A result by two parameters.
+    importance_pair(PairRequest) -> PairAnswer = post IMPORTANCE_PAIR;
 }
 
-pub async fn watchpoints(run: &str) -> Result<WatchpointList, ClientError> {
-    get(paths::WATCHPOINTS, &[("run", run)]).await
+/// Records of one tag from one of the list paths (`HISTOGRAMS`, `IMAGES`, …): a [`Records`], or a subset of its fields
+/// in `T`.
+pub async fn records<T: DeserializeOwned>(
+    path: &str,
+    query: &RecordsQuery,
+) -> Result<T, ClientError> {
+    get(path, parameters(query)).await
 }
 
-/// Changes watchpoints and returns the new list.
-pub async fn change_watchpoints(change: &WatchpointsChange) -> Result<WatchpointList, ClientError> {
-    send(Request::put(&url(paths::WATCHPOINTS)), change).await
-}
-
-/// Requests a new judgement of a run from its first record.
-pub async fn recheck(run: &str) -> Result<Progress, ClientError> {
-    let wish = Recheck {
-        run: run.to_owned(),
-    };
-    send(Request::post(&url(paths::RECHECK)), &wish).await
+/// Summary of the graph of a run, or a subset of its fields in `T`.
+pub async fn graph_summary<T: DeserializeOwned>(run: &str) -> Result<T, ClientError> {
+    get(paths::GRAPH_SUMMARY, parameters(&[("run", run)])).await
 }
 
 /// Statistics of a tensor at the recorded step nearest to `step`, with up to `before` steps before and `after` steps
@@ -150,14 +213,14 @@ pub async fn statistics_around(
     step: i64,
     (before, after): (usize, usize),
 ) -> Result<Vec<At<TensorSummary>>, ClientError> {
-    let rank = rank.to_string();
-    let mut pairs = vec![
-        ("run", run),
-        ("tag", tag),
-        ("rank", &*rank),
-        ("points", "0"),
-    ];
-    let known: Records<TensorSummary> = get(paths::STATISTICS, &pairs).await?;
+    let mut query = RecordsQuery {
+        run: run.to_owned(),
+        tag: tag.to_owned(),
+        rank,
+        points: Some(0),
+        ..RecordsQuery::default()
+    };
+    let known: Records<TensorSummary> = records(paths::STATISTICS, &query).await?;
     let steps = &known.steps;
     let at = steps
         .partition_point(|&recorded| recorded <= step)
@@ -166,248 +229,52 @@ pub async fn statistics_around(
         at.saturating_sub(before),
         (at + after).min(steps.len().saturating_sub(1)),
     );
-    let (Some(from), Some(to)) = (steps.get(first), steps.get(last)) else {
+    (query.from, query.to) = (steps.get(first).copied(), steps.get(last).copied());
+    if query.from.is_none() {
         return Ok(Vec::new());
-    };
-    let (from, to) = (from.to_string(), to.to_string());
-    pairs.pop();
-    pairs.extend([("from", &*from), ("to", &*to)]);
-    let found: Records<TensorSummary> = get(paths::STATISTICS, &pairs).await?;
+    }
+    query.points = None;
+    let found: Records<TensorSummary> = records(paths::STATISTICS, &query).await?;
     Ok(found.records)
 }
 
-/// Records of one tag from one of the list paths (`HISTOGRAMS`, `IMAGES`, …): a [`Records`], or a subset of its fields
-/// in `T`.
-pub async fn records<T: DeserializeOwned>(
-    path: &str,
-    query: &RecordsQuery,
-) -> Result<T, ClientError> {
-    let rank = query.rank.to_string();
-    let numbers = [
-        ("from", query.from.map(|step| step.to_string())),
-        ("to", query.to.map(|step| step.to_string())),
-        ("points", query.points.map(|points| points.to_string())),
-    ];
-    let mut pairs = vec![("run", &*query.run), ("tag", &*query.tag), ("rank", &*rank)];
-    let numbers = numbers.iter();
-    pairs.extend(numbers.filter_map(|(key, value)| Some((*key, value.as_deref()?))));
-    get(path, &pairs).await
-}
-
-/// Summary of the graph of a run, or a subset of its fields in `T`.
-pub async fn graph_summary<T: DeserializeOwned>(run: &str) -> Result<T, ClientError> {
-    get(paths::GRAPH_SUMMARY, &[("run", run)]).await
-}
-
-/// Facts of the program of a run.
-pub async fn program(run: &str) -> Result<ProgramFacts, ClientError> {
-    get(paths::PROGRAM, &[("run", run)]).await
-}
-
-/// Settings of the landscapes of a run.
-pub async fn landscape_settings(run: &str) -> Result<LandscapeSettingsAnswer, ClientError> {
-    get(paths::LANDSCAPE_SETTINGS, &[("run", run)]).await
-}
-
-/// Data pipelines of a run, and the time that the training waits for them.
-pub async fn pipeline(run: &str) -> Result<PipelineAnswer, ClientError> {
-    get(paths::PIPELINE, &[("run", run)]).await
-}
-
-/// Tag and rank of a graph; the first one if left out.
-pub type GraphChoice<'a> = (Option<&'a str>, Option<u32>);
-
-/// Layout of a graph.
-pub async fn graph_scene(query: &SceneQuery) -> Result<GraphScene, ClientError> {
-    let number = |number: Option<u32>| number.map(|number| number.to_string());
-    let steps = query.steps.map(|steps| steps.to_string());
-    let (fit_width, fit_height) = (number(query.fit_width), number(query.fit_height));
-    let more = [
-        ("fit_width", fit_width.as_deref()),
-        ("fit_height", fit_height.as_deref()),
-        ("open", query.open.as_deref()),
-        ("show", query.show.as_deref()),
-        ("from", query.from.as_deref()),
-        ("to", query.to.as_deref()),
-        ("around", query.around.as_deref()),
-        ("tensor", query.tensor.as_deref()),
-        ("steps", steps.as_deref()),
-    ];
-    let choice = (query.tag.as_deref(), query.rank);
-    of_graph(paths::GRAPH_SCENE, &query.run, choice, &more).await
-}
-
-/// Other answers about a graph: a node, search results, a summary, differences.
-pub async fn of_graph<T: DeserializeOwned>(
-    path: &str,
+/// The known history of a tensor, of all steps or between two.
+pub async fn tensor_history(
     run: &str,
-    (tag, rank): GraphChoice<'_>,
-    more: &[(&str, Option<&str>)],
-) -> Result<T, ClientError> {
-    let rank = rank.map(|rank| rank.to_string());
-    let mut pairs = vec![("run", run)];
-    let optional = [("tag", tag), ("rank", rank.as_deref())];
-    let optional = optional.iter().chain(more);
-    pairs.extend(optional.filter_map(|(key, value)| Some((*key, (*value)?))));
-    get(path, &pairs).await
+    tensor: &str,
+    rank: u32,
+    between: Option<(i64, i64)>,
+) -> Result<TensorHistory, ClientError> {
+    let mut query = history_query(run, tensor, rank);
+    (query.from, query.to) = between.unzip();
+    get(paths::TENSOR_HISTORY, parameters(&query)).await
+}
+
+/// The steps at which the elements of a tensor were recorded.
+pub async fn steps_with_elements(run: &str, tensor: &str, rank: u32) -> Vec<i64> {
+    let mut query = history_query(run, tensor, rank);
+    query.elements = true;
+    let found = get::<TensorHistory>(paths::TENSOR_HISTORY, parameters(&query)).await;
+    let points = found.map(|found| found.points).unwrap_or_default();
+    points.into_iter().map(|point| point.step).collect()
+}
+
+fn history_query(run: &str, tensor: &str, rank: u32) -> TensorHistoryQuery {
+    TensorHistoryQuery {
+        run: run.to_owned(),
+        tensor: tensor.to_owned(),
+        rank,
+        ..TensorHistoryQuery::default()
+    }
 }
 
 pub fn blob_url(id: &str) -> String {
-    format!("{}?id={}", url(paths::BLOB), url_state::encode(id))
+    address(paths::BLOB, &[("id", id)])
 }
 
 /// The bytes of a blob.
 pub async fn blob(id: &str) -> Result<Vec<u8>, ClientError> {
     answer(Request::get(&blob_url(id)), None).await
-}
-
-/// Tensors of a run; `role` by its name in the API.
-pub async fn tensor_index(
-    run: &str,
-    search: &str,
-    role: Option<&str>,
-) -> Result<TensorIndex, ClientError> {
-    let mut pairs = vec![("run", run), ("limit", "5000")];
-    if !search.is_empty() {
-        pairs.push(("search", search));
-    }
-    pairs.extend(role.map(|role| ("role", role)));
-    get(paths::TENSOR_INDEX, &pairs).await
-}
-
-/// The first few tensors of a run, or of one of its ranks.
-pub async fn first_tensors(
-    run: &str,
-    rank: Option<u32>,
-    limit: usize,
-) -> Result<TensorIndex, ClientError> {
-    let (limit, rank) = (limit.to_string(), rank.map(|rank| rank.to_string()));
-    let mut pairs = vec![("run", run), ("limit", &*limit)];
-    pairs.extend(rank.as_deref().map(|rank| ("rank", rank)));
-    get(paths::TENSOR_INDEX, &pairs).await
-}
-
-/// Elements of a slice.
-pub async fn tensor_values(query: &TensorQuery) -> Result<TensorValues, ClientError> {
-    let address = tensor_url(paths::TENSOR, query);
-    parse(&answer(Request::get(&address), None).await?)
-}
-
-/// Statistics of a slice.
-pub async fn tensor_summary(query: &TensorQuery) -> Result<TensorSlice, ClientError> {
-    let address = tensor_url(paths::TENSOR_SUMMARY, query);
-    parse(&answer(Request::get(&address), None).await?)
-}
-
-/// The known history of a tensor over steps.
-pub async fn tensor_history(
-    run: &str,
-    tensor: &str,
-    rank: u32,
-) -> Result<TensorHistory, ClientError> {
-    tensor_between(run, tensor, rank, None).await
-}
-
-/// The known history of a tensor between two steps.
-pub async fn tensor_between(
-    run: &str,
-    tensor: &str,
-    rank: u32,
-    steps: Option<(i64, i64)>,
-) -> Result<TensorHistory, ClientError> {
-    let rank = rank.to_string();
-    let (from, to) = steps
-        .map(|(from, to)| (from.to_string(), to.to_string()))
-        .unzip();
-    let mut pairs = vec![("run", run), ("tensor", tensor), ("rank", &*rank)];
-    pairs.extend(from.as_deref().map(|from| ("from", from)));
-    pairs.extend(to.as_deref().map(|to| ("to", to)));
-    get(paths::TENSOR_HISTORY, &pairs).await
-}
-
-/// The steps at which the elements of a tensor were recorded.
-pub async fn steps_with_elements(run: &str, tensor: &str, rank: u32) -> Vec<i64> {
-    let rank = rank.to_string();
-    let pairs = [
-        ("run", run),
-        ("tensor", tensor),
-        ("rank", &*rank),
-        ("elements", "true"),
-    ];
-    let found: Result<TensorHistory, _> = get(paths::TENSOR_HISTORY, &pairs).await;
-    let points = found.map(|found| found.points).unwrap_or_default();
-    points.into_iter().map(|point| point.step).collect()
-}
-
-/// URL of a query about a tensor: values, a summary, a file.
-pub fn tensor_url(path: &str, query: &TensorQuery) -> String {
-    let source = query.source.map(|source| match source {
-        TensorSource::Dump => "dump",
-        TensorSource::Summary => "summary",
-        TensorSource::Tfevents => "tfevents",
-        TensorSource::Statistics => "statistics",
-        TensorSource::Session => "session",
-    });
-    let number = |number: Option<f64>| number.map(|number| number.to_string());
-    let pairs = [
-        ("run", Some(query.run.clone())),
-        ("tensor", Some(query.tensor.clone())),
-        ("rank", Some(query.rank.to_string())),
-        ("step", query.step.map(|step| step.to_string())),
-        ("source", source.map(str::to_owned)),
-        ("slice", query.slice.clone()),
-        ("compare", query.compare.clone()),
-        ("absolute", number(query.absolute)),
-        ("relative", number(query.relative)),
-        ("bins", query.bins.map(|bins| bins.to_string())),
-        ("low", number(query.low)),
-        ("high", number(query.high)),
-        ("session", query.session.clone()),
-        ("format", query.format.clone()),
-    ];
-    let mut address = url(path);
-    let mut separator = '?';
-    for (key, value) in pairs {
-        let Some(value) = value else { continue };
-        address.push(separator);
-        address.push_str(key);
-        address.push('=');
-        address.push_str(&url_state::encode(&value));
-        separator = '&';
-    }
-    address
-}
-
-/// Notes of users.
-pub async fn notebook() -> Result<Notebook, ClientError> {
-    get(paths::NOTEBOOK, &[]).await
-}
-
-/// Changes notes and returns the new notebook.
-pub async fn change_notebook(change: &NotebookChange) -> Result<Notebook, ClientError> {
-    send(Request::patch(&url(paths::NOTEBOOK)), change).await
-}
-
-/// Points of one series, as JSON. For more than one, [`scalars_many`] is cheaper.
-pub async fn scalars(query: &ScalarsQuery) -> Result<Series, ClientError> {
-    let from = query.from.map(|step| step.to_string());
-    let to = query.to.map(|step| step.to_string());
-    let points = query.points.map(|points| points.to_string());
-    let rank = query.rank.to_string();
-    let mut pairs = vec![("run", &*query.run), ("tag", &*query.tag), ("rank", &*rank)];
-    let optional = [
-        ("from", from.as_deref()),
-        ("to", to.as_deref()),
-        ("points", points.as_deref()),
-        ("superseded", (query.superseded == 1).then_some("1")),
-        ("writer", query.writer.as_deref()),
-    ];
-    pairs.extend(
-        optional
-            .iter()
-            .filter_map(|(key, value)| Some((*key, (*value)?))),
-    );
-    get(paths::SCALARS, &pairs).await
 }
 
 /// Points of many series in one request, as binary columns. The answer has one entry for each series requested, in the
@@ -418,11 +285,27 @@ pub async fn scalars_many(request: &ScalarsRequest) -> Result<ScalarsAnswer, Cli
     scalars::decode(&bytes).map_err(|_| ClientError::Misunderstood)
 }
 
-/// Histograms of many series in shared bins.
-pub async fn distributions(
-    request: &DistributionsRequest,
-) -> Result<DistributionsAnswer, ClientError> {
-    send(Request::post(&url(paths::DISTRIBUTIONS)), request).await
+/// Values of columns, as bytes.
+pub async fn table(request: &TableRequest) -> Result<TableAnswer, ClientError> {
+    let post = Request::post(&url(paths::TABLE)).header("Accept", TABLE_MEDIA_TYPE);
+    let bytes = answer(post, Some(json(request)?)).await?;
+    table::decode(&bytes).map_err(|_| ClientError::Misunderstood)
+}
+
+/// Cells of rows between two moments, as bytes.
+pub async fn timeline(query: &TimelineQuery) -> Result<TimelineAnswer, ClientError> {
+    let get = Request::get(&address(paths::TIMELINE, query)).header("Accept", CELLS_MEDIA_TYPE);
+    timeline::decode(&answer(get, None).await?).map_err(|_| ClientError::Misunderstood)
+}
+
+/// Differences over steps, as bytes.
+pub async fn compare_map(query: &MapQuery) -> Result<DifferenceMap, ClientError> {
+    let get = Request::get(&address(paths::COMPARE_MAP, query)).header("Accept", MAP_MEDIA_TYPE);
+    let bytes = answer(get, None).await?;
+    let (head, cells) = decode_map(&bytes).map_err(|_| ClientError::Misunderstood)?;
+    let mut map: DifferenceMap = parse(head)?;
+    map.fill(&cells).map_err(|_| ClientError::Misunderstood)?;
+    Ok(map)
 }
 
 /// The absolute address of an API path, below the page's base.
@@ -433,25 +316,28 @@ pub fn url(path: &str) -> String {
         .map_or_else(|| path.to_owned(), |url| url.href())
 }
 
-async fn get<T: DeserializeOwned>(path: &str, query: &[(&str, &str)]) -> Result<T, ClientError> {
-    if query.is_empty()
+/// The absolute address of an API path with a query.
+pub fn address(path: &str, query: &impl Serialize) -> String {
+    url(path) + &parameters(query)
+}
+
+/// The fields of a query that have a value, with the `?` before them; empty without any.
+fn parameters(query: &impl Serialize) -> String {
+    // Only an object in a field would fail, and no query has one.
+    let fields = serde_html_form::to_string(query).unwrap_or_default();
+    if fields.is_empty() {
+        return fields;
+    }
+    format!("?{fields}")
+}
+
+async fn get<T: DeserializeOwned>(path: &str, parameters: String) -> Result<T, ClientError> {
+    if parameters.is_empty()
         && let Some(body) = early(path).await
     {
         return parse(&body);
     }
-    parse(&answer(Request::get(&address(path, query)), None).await?)
-}
-
-/// The address of a path with parameters.
-fn address(path: &str, query: &[(&str, &str)]) -> String {
-    let mut address = url(path);
-    for (position, (key, value)) in query.iter().enumerate() {
-        address.push(if position == 0 { '?' } else { '&' });
-        address.push_str(key);
-        address.push('=');
-        address.push_str(&url_state::encode(value));
-    }
-    address
+    parse(&answer(Request::get(&(url(path) + &parameters)), None).await?)
 }
 
 /// Takes the body that was requested before the program started; `None` if missing.
@@ -530,4 +416,78 @@ async fn accepted(response: Response) -> Result<Response, ClientError> {
         .await
         .map_err(|_| ClientError::Unreachable)?;
     Err(serde_json::from_slice(&body).map_or(ClientError::Misunderstood, ClientError::Refused))
+}
+
+#[cfg(test)]
+mod tests {
+    use trainscope_api::records::RunQuery;
+
+    use super::*;
+
+    /// Checks that the server reads each query, and that it is written as it was: one with all fields, one with those
+    /// that it must have.
+    macro_rules! are_written_as_read {
+        ($($of:ty, $all:literal, $least:literal;)+) => { $(
+            for text in [$all, $least] {
+                let query: $of = serde_urlencoded::from_str(text).unwrap();
+                assert_eq!(parameters(&query), format!("?{text}"));
+            }
+        )+ };
+    }
+
+    #[test]
+    fn queries_are_written_as_the_server_reads_them() {
+        are_written_as_read! {
+            FindingsQuery,
+            "run=a%2Fb&severity=warning&watchpoint=overflow%7E2&rank=1&from_step=-2&to_step=3&search=a+b&from=4&line=5\
+             &open=0%3A1&hit=x&limit=6", "run=a";
+            NeighboursQuery, "run=a&tensor=w&rank=1&step=-2", "run=a&tensor=w&rank=0&step=0";
+            SceneQuery,
+            "run=a&tag=t&rank=1&step=2&open=x%0Ay&fit_width=3&fit_height=4&show=s&from=f&to=g&around=h&steps=5\
+             &tensor=w", "run=a";
+            NodeQuery, "run=a&tag=t&rank=1&step=2&node=n", "run=a&node=n";
+            SearchQuery, "run=a&tag=t&rank=1&step=2&q=n", "run=a&q=n";
+            DiffQuery, "run=a&tag=t&rank=1&base=b&base_tag=u&base_rank=2", "run=a&base=b";
+            RecordsQuery, "run=a&tag=t&rank=1&from=-2&to=3&points=4&superseded=1&writer=w", "run=a&tag=t&rank=0";
+            ScalarsQuery, "run=a&tag=t&rank=1&from=-2&to=3&points=4&superseded=1&writer=w", "run=a&tag=t&rank=0";
+            TensorIndexQuery, "run=a&search=w&role=frozen_weight&rank=1&from=2&limit=3", "run=a";
+            TensorQuery,
+            "run=a&tensor=w&rank=1&step=2&source=tfevents&slice=17%2C+48%3A70&compare=step%3A12&absolute=1e-8\
+             &relative=2.5&bins=3&low=-1.0&high=1e%2B20&session=s&format=npy", "run=a&tensor=w&rank=0";
+            TensorHistoryQuery, "run=a&tensor=w&rank=1&elements=true&from=-2&to=3", "run=a&tensor=w&rank=0";
+            SessionItemsQuery, "session=s&rank=1&pattern=*&offset=2", "session=s&rank=0&pattern=&offset=0";
+            ProfileQuery, "run=a&session=s&rank=1&since_step=-2&until_step=3", "run=a";
+            OperatorsQuery,
+            "run=a&session=s&rank=1&since_step=-2&until_step=3&by=shape&filter=type%3Aconv&from=4&limit=5",
+            "run=a&by=name&from=0";
+            OperatorQuery,
+            "run=a&session=s&rank=1&since_step=-2&until_step=3&by=shape&name=n&shapes=t", "run=a&by=name&name=n";
+            MemoryQuery,
+            "run=a&session=s&rank=1&device=0%3A-1&at_nanos=2&from_nanos=3&to_nanos=4&single=true", "run=a";
+            FlameQuery,
+            "run=a&session=s&rank=1&from_nanos=2&to_nanos=3&lanes=4%2C5&up=true",
+            "run=a&from_nanos=0&to_nanos=0&up=false";
+            ProfileDiffQuery, "run=a&session=s&rank=1&other=b&other_session=t&other_rank=2", "run=a";
+            TimelineQuery, "run=a&session=s&rank=1&from=2&to=3&width=4&rows=5%3A6", "run=a";
+            SliceQuery, "run=a&session=s&rank=1&index=2", "run=a&index=0";
+            StepQuery, "run=a&step=2&session=s&rank=1", "run=a&step=0";
+            AreaQuery, "run=a&session=s&rank=1&from=2&to=3&lanes=4%2C5", "run=a&from=0&to=0";
+            PathQuery, "run=a&session=s&rank=1&from=2&to=3", "run=a&from=0&to=0";
+            TimelineSearchQuery, "run=a&session=s&rank=1&query=dur%3A%3E1ms&from=2&to=3&width=4", "run=a&query=q";
+            CompareQuery, "runs=a%2Cb&base=a&tolerance=0.01&since=1&align=samples&all=1", "runs=a&align=step";
+            MapQuery,
+            "base=a&other=b&rank=1&tolerance=1e-7&since=2&until=3&align=samples&search=s&role=scalar&from=4&limit=5\
+             &columns=6", "base=a&other=b&rank=0&align=step&from=0";
+        }
+    }
+
+    #[test]
+    fn other_requests_have_pairs_or_no_query() {
+        assert_eq!(parameters(&()), "");
+        let run = parameters(&[("run", "训练/a b&c=+%")]);
+        let query: RunQuery = serde_urlencoded::from_str(run.trim_start_matches('?')).unwrap();
+        assert_eq!(query.run, "训练/a b&c=+%");
+        let pairs = [("run", Some("a")), ("role", None), ("limit", Some("5000"))];
+        assert_eq!(parameters(&pairs), "?run=a&limit=5000");
+    }
 }

@@ -6,6 +6,7 @@ mod card_grid;
 mod chart;
 mod controls;
 pub mod download;
+pub mod drawing;
 mod enlarged;
 mod graph;
 mod long_name;
@@ -13,6 +14,7 @@ mod marked;
 mod note;
 mod note_fields;
 mod panel;
+pub mod pointer;
 mod popover;
 pub mod profile_tabs;
 mod row_list;
@@ -29,10 +31,10 @@ pub use card_grid::{CardGrid, CardSize, MakeCard, Place};
 pub use chart::{
     ChartEvents, DistributionChart, Figure, LineChart, Lines, MapChart, Palette, Panel,
     ParallelChart, PointedElement, ProfileChart, ReliefChart, strokes, to_png, use_palette,
-    use_size,
 };
-pub use chart::{Ticket, blank, line_of};
+pub use chart::{blank, line_of};
 pub use controls::{Check, FullButton, IconButton, SegOption, Segmented, TextField, ToolButton};
+pub use drawing::{Ticket, use_size};
 pub use enlarged::is_enlarged;
 pub use graph::{
     Colour, GraphCanvas, GraphOverview, Look, NodeGraph, Shade, View, figure_of, first_view,

@@ -5,7 +5,7 @@
 //! `leptos_i18n` reads texts from JSON files, but with plurals it brings 36 more crates (`leptos-use`, `cookie`,
 //! `time`, ICU data). Terms follow `MindSpore`'s Chinese documents.
 
-use trainscope_api::findings::Words;
+use trainscope_api::Sentence;
 
 use crate::format;
 use crate::prelude::*;
@@ -226,7 +226,7 @@ impl I18n {
     }
 
     /// A text of the server in the current language; reactive.
-    pub fn words(self, words: &Words) -> String {
+    pub fn words(self, words: &Sentence) -> String {
         match self.0.get() {
             // Equal in both languages: a name given by a person, or one from a file.
             Locale::En if words.en == words.zh => words.en.clone(),
@@ -236,7 +236,7 @@ impl I18n {
     }
 
     /// A text of the server within a sentence of the page; reactive.
-    pub fn raw(self, words: &Words) -> String {
+    pub fn raw(self, words: &Sentence) -> String {
         match self.0.get() {
             Locale::En => words.en.clone(),
             Locale::Zh => words.zh.clone(),
@@ -244,7 +244,7 @@ impl I18n {
     }
 
     /// Message of the server about something that has a name, which is shortened and keeps its case; reactive.
-    pub fn words_of(self, words: &Words, name: &str) -> String {
+    pub fn words_of(self, words: &Sentence, name: &str) -> String {
         let text = if self.0.get() == Locale::En && words.en.starts_with(name) {
             words.en.clone()
         } else {

@@ -2,6 +2,9 @@
 //!
 //! `boot.js` applies the remembered choice before the first paint; this module changes it.
 
+use std::sync::Arc;
+
+use trainscope_charts::theme::Rgb;
 use wasm_bindgen::JsCast;
 use wasm_bindgen::closure::Closure;
 
@@ -74,6 +77,40 @@ impl ThemeState {
 /// The theme of this page.
 pub fn use_theme() -> ThemeState {
     expect_context()
+}
+
+/// Values of the design tokens in the style sheet.
+pub struct Tokens(Option<web_sys::CssStyleDeclaration>);
+
+impl Tokens {
+    /// Text of a token; empty if it is missing.
+    pub fn text(&self, name: &str) -> String {
+        let style = self.0.as_ref();
+        let value = style.and_then(|style| style.get_property_value(name).ok());
+        value.unwrap_or_default().trim().to_owned()
+    }
+
+    /// Colour of a token; grey if it is missing.
+    pub fn colour(&self, name: &str) -> Rgb {
+        Rgb::from_hex(&self.text(name)).unwrap_or(Rgb(128, 128, 128))
+    }
+
+    /// Names of the fonts of texts, on one line.
+    pub fn font(&self) -> String {
+        let names = self.text("--font");
+        names.split_whitespace().collect::<Vec<_>>().join(" ")
+    }
+}
+
+/// A selection of the tokens, read again when the theme changes.
+pub fn use_tokens<T: PartialEq + Send + Sync + 'static>(read: fn(&Tokens) -> T) -> Memo<Arc<T>> {
+    let theme = use_theme();
+    Memo::new(move |_| {
+        theme.get();
+        let root = document().document_element();
+        let style = root.and_then(|root| window().get_computed_style(&root).ok().flatten());
+        Arc::new(read(&Tokens(style)))
+    })
 }
 
 fn current() -> Theme {

@@ -4,9 +4,8 @@
 use std::collections::BTreeMap;
 
 use leptos::html::Input;
-use trainscope_api::graphs::GraphSearch;
+use trainscope_api::graphs::SearchQuery;
 use trainscope_api::order::natural;
-use trainscope_api::paths;
 use trainscope_api::runs::Run;
 use trainscope_format::Kind;
 
@@ -350,7 +349,7 @@ fn search_nodes(state: AppState, text: RwSignal<String>, open: RwSignal<bool>) -
     let ask = |(run, wanted, has_graph, has_tensors): (String, Words, bool, bool)| async move {
         let (all, wanted) = (&wanted, wanted.longest());
         let mut hits = Vec::new();
-        if has_tensors && let Ok(index) = client::tensor_index(&run, &wanted, None).await {
+        if has_tensors && let Ok(index) = client::tensors_named(&run, &wanted, None).await {
             let tensors = index.tensors.into_iter();
             let tensors = tensors
                 .filter(|tensor| all.are_in(&[&tensor.tensor]))
@@ -361,12 +360,12 @@ fn search_nodes(state: AppState, text: RwSignal<String>, open: RwSignal<bool>) -
                 runs: vec![run.clone()],
             }));
         }
-        let more = [("q", Some(&*wanted))];
-        if has_graph
-            && let Ok(found) =
-                client::of_graph::<GraphSearch>(paths::GRAPH_SEARCH, &run, (None, None), &more)
-                    .await
-        {
+        let in_graph = SearchQuery {
+            run: run.clone(),
+            q: wanted,
+            ..SearchQuery::default()
+        };
+        if has_graph && let Ok(found) = client::graph_search(&in_graph).await {
             let nodes = found.found.into_iter();
             let nodes = nodes.filter(|node| all.are_in(&[&node.path])).take(NODES);
             hits.extend(nodes.map(|node| Hit::Node {

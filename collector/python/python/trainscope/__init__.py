@@ -36,6 +36,7 @@ from trainscope._current import (
     log_tree,
     note,
     phase,
+    preflight,
     report,
     scalar,
     span,
@@ -51,10 +52,11 @@ from trainscope._current import (
     watch,
 )
 from trainscope._lost import TrainscopeWarning
-from trainscope._preflight import Preflight, Probe, preflight
+from trainscope._preflight import Preflight, Probe
 from trainscope._query import QueryError, Rows, query
+from trainscope._steps import Step
 from trainscope.report import Report
-from trainscope.run import Run, Step, TrainingStopped
+from trainscope.run import Run, TrainingStopped
 from trainscope.tensorboard import SummaryWriter
 
 

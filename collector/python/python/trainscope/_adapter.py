@@ -1,4 +1,4 @@
-"""Run of a framework's callback: its own, if it was given a folder, else the one started last."""
+"""Run of a framework's callback: a new one if it was given a folder, else the one started last."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ import sys
 from os import PathLike, fspath
 from typing import TYPE_CHECKING, Any, Literal
 
-import trainscope
-from trainscope import Run
+from trainscope import _current
 from trainscope._lost import warn
+from trainscope.run import Run
 
 if TYPE_CHECKING:
     import torch
@@ -21,7 +21,7 @@ Folder = str | PathLike[str] | None
 
 def open_run() -> Run | None:
     """The run started last, if it is open in this process."""
-    run = trainscope.current()
+    run = _current.current()
     return None if run is None or run._is_finished or run._is_forked() else run
 
 
@@ -37,18 +37,18 @@ class Adapter:
         """Begins a run in the folder with `options` of `trainscope.start`, or takes the run started last.
 
         None, with a warning, if there is no run, or if the folder cannot be made: the training goes on without one. A
-        run of its own that is still open belongs to a training that was left by an exception; it ends as failed, as
-        it does when the program ends before `_close`.
+        run that this callback has begun and that is still open belongs to a training that was left by an exception; it
+        ends as failed, as it does when the program ends before `_close`.
         """
         self._close("failure")
         if self._folder is None:
-            run = trainscope.current()
+            run = _current.current()
             self._run = None if run is None or run._is_finished else run
             if self._run is None:
                 warn(None, f"{type(self).__name__} has no run: give it a folder, or call trainscope.start before")
             return self._run
         try:
-            self._run = trainscope.start(fspath(self._folder), **_ranks(), **options)
+            self._run = _current.start(fspath(self._folder), **_ranks(), **options)
         except OSError as error:
             warn(None, f"{type(self).__name__} records nothing: {error}")
             return None
@@ -57,7 +57,8 @@ class Adapter:
         return self._run
 
     def _close(self, status: Literal["success", "failure"] = "success") -> None:
-        """Removes hooks, and ends the run if it is its own. One that was started elsewhere goes on, and stays known."""
+        """Removes hooks, and ends a run that this callback has begun. One that was started elsewhere goes on, and stays
+        known."""
         if self._run is not None and self._watch is not None:
             self._run.unwatch(self._watch.model)
             self._watch = None

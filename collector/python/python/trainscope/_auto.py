@@ -1,6 +1,6 @@
 """Recording of a program that does not say so itself, below `trainscope run` or after `%load_ext trainscope`.
 
-A framework is imported; then what it shows publicly is observed: PyTorch's global hooks, callbacks of the others. The run
+Once a framework is imported, its public hooks are observed: PyTorch's global hooks, callbacks of the others. The run
 begins with the first model that is trained. A program that begins a run itself is left alone.
 """
 
@@ -10,8 +10,7 @@ import os
 import sys
 from typing import TYPE_CHECKING, Any
 
-import trainscope
-from trainscope import _launch, _options
+from trainscope import _current, _launch, _options
 from trainscope._lost import text_of, warn
 
 if TYPE_CHECKING:
@@ -41,7 +40,7 @@ class Recording:
         if self.is_over or not self.is_here():
             return None
         if self._run is not None and self._run._is_finished:
-            # The program has finished it, or begun one of its own.
+            # The program has finished it, or begun another one.
             self.is_over, self._run = True, None
         elif self._run is None:
             self._run = self._begin()
@@ -65,7 +64,7 @@ class Recording:
         is_rank = bool(ranks) or _options.ranks_from_environment() is not None
         folder = _launch.folder_of_run(is_rank=is_rank)
         try:
-            run = trainscope.start(folder, quiet=True, **ranks)
+            run = _current.start(folder, quiet=True, **ranks)
         except (OSError, ValueError) as error:
             self.is_over = True
             warn(None, f"nothing is recorded: {text_of(error)}")
@@ -85,12 +84,12 @@ class Recording:
 
 
 def _is_recorded_otherwise() -> bool:
-    """True if the program records by itself."""
-    run = trainscope.current()
+    """True if the program records without this module."""
+    run = _current.current()
     if run is not None and not run._is_forked():
         return True
-    torch = sys.modules.get("trainscope.torch")
-    return torch is not None and any(not watch._run._is_finished for watch in list(torch._WATCHES))
+    watches = sys.modules.get("trainscope._torch_watches")
+    return watches is not None and any(not watch._run._is_finished for watch in list(watches.OPEN))
 
 
 def _ranks() -> dict[str, Any] | None:
@@ -127,7 +126,7 @@ _is_observing = False
 
 
 def observe_all() -> None:
-    """Begins to observe what is imported, and what will be."""
+    """Begins to observe frameworks: those that are imported, and those that will be."""
     global _is_observing
     if _is_observing:
         return
@@ -153,7 +152,7 @@ def site_folder() -> str:
 
 
 def _site() -> Any:
-    """`sitecustomize.py`, without its part that begins to wait by itself."""
+    """`sitecustomize.py`, without its part that begins to wait."""
     from importlib.util import module_from_spec, spec_from_file_location
 
     spec = spec_from_file_location("trainscope._site", os.path.join(site_folder(), "sitecustomize.py"))

@@ -84,7 +84,7 @@ class Observer(_torch_calls.Listener):
 
     @guarded
     def finish(self) -> None:
-        """Writes what waits for the names of the losses."""
+        """Writes the losses that wait for their names."""
         if self._recording.is_here():
             self._losses.finish()
 
@@ -145,7 +145,8 @@ class Observer(_torch_calls.Listener):
         """Step of the update that an optimizer is about to make. `made`: updates of it, for one of no watched model."""
         run = self._recording.run() if self._recording.has_run() else None
         watches = [] if run is None else run._watches
-        steps = [watch._step_of(optimizer) for watch in watches if watch._is_ours(optimizer)]
+        counts = [watch._state.updates for watch in watches]
+        steps = [updates.step_of(optimizer) for updates in counts if updates.is_ours(optimizer)]
         return max(steps, default=made)
 
     # Models.
@@ -214,13 +215,11 @@ class Observer(_torch_calls.Listener):
 
     def _begin(self, watch: Watch, optimizer: Optimizer) -> None:
         """Sets the first step of a model: that after the updates of one before it, or that of the one beside it."""
-        watch._records_loss = False
+        watch._forward.records_loss = False
         others = [other for other in watch._run._watches if other is not watch and other.model is not None]
         first = max(0, self._made - 1) if others else self._made
-        if first > (watch._updates.get(optimizer) or 0):
-            watch._updates[optimizer] = first
-            watch._set_made(first)
-            watch.begin(watch._now())
+        if watch._state.updates.begin_at(optimizer, first):
+            watch.begin(watch._state.updates.now())
 
     # Calls before the first model is found.
 
@@ -300,7 +299,7 @@ class Observer(_torch_calls.Listener):
 
 
 def _call_after(owner: Any, name: str, observer: Callable[..., None]) -> Callable[[], None]:
-    """Calls an observer with the result and the arguments of a function after each call of it. Returns what undoes it."""
+    """Calls an observer with the result and the arguments of a function after each call. Returns the undoing function."""
     original = getattr(owner, name)
 
     @functools.wraps(original)

@@ -13,9 +13,12 @@ from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Any, Literal, SupportsFloat, TypeVar
 
 from trainscope import _launch, _lost, _options
+from trainscope._examine import examine
 from trainscope._native import Flow
+from trainscope._preflight import Preflight
+from trainscope._steps import Steps
 from trainscope.report import Report
-from trainscope.run import ReplacedRun, Run, Steps
+from trainscope.run import ReplacedRun, Run
 
 if TYPE_CHECKING:
     from trainscope._torch_capsule import Capsule
@@ -61,8 +64,8 @@ def start(
     """Begins to record into `folder`, which is the run, and makes it the one that the functions of this module act on.
 
     hparams: as in `Run.hparams`.
-    rank, world_size: found in the variables of torchrun, Open MPI, MPICH, srun and MindSpore unless given. With more than
-        one rank each records into a folder of its own below `folder`: `rank_0`, `rank_1`, …
+    rank, world_size: found in the variables of torchrun, Open MPI, MPICH, srun and MindSpore unless given. With more
+        than one rank each records into a different folder below `folder`: `rank_0`, `rank_1`, …
     every, first: steps of which statistics of tensors are computed: the first `first` and multiples of `every` (10, or
         TRAINSCOPE_EVERY).
     names, exclude: patterns of tensors; `*` is any text, `?` one character.
@@ -70,29 +73,30 @@ def start(
     change: difference from the state at the last selected step; needs `snapshot_bytes` of memory.
     histograms: 64 bins of each tensor.
     channels: axis of the channels by role, `{"activation": 1}`: statistics of each channel.
-    dump_every, dump_first, dump_names: steps and tensors that are written in full. dump_at_not_finite: number of steps in
-        which the first tensor with NaN or infinity, and those after it, are written in full.
+    dump_every, dump_first, dump_names: steps and tensors that are written in full. dump_at_not_finite: number of steps
+        in which the first tensor with NaN or infinity, and those after it, are written in full.
     queue_bytes: memory for records that wait for the disk. on_full: "drop" and count them, or "block" at most for
         `patience` seconds.
     flush_every: seconds after which a record is in the file; a killed process loses at most this much.
-    strict: raises what is otherwise counted and warned of, for tests.
+    strict: raises errors that are otherwise counted and warned of, for tests.
     live: address of a server, `http://host:8080`, that may pause the training and look at its tensors; that of
         TRAINSCOPE_SERVER by default. `trainscope attach` connects a training without it.
     at_hit: "record" hits of watchpoints only (the default, or TRAINSCOPE_AT_HIT), "pause" at a gate if the training is
-        connected, "stop" there with `TrainingStopped`, or "capsule": the step of the first hit, of a loss or of gradients that
-        are not finite, is written before its update, for `trainscope.capsule` (also with TRAINSCOPE_CAPSULE=1, beside any of
-        them; a loss on a device is then waited for). at_hit_severity: "info", "warning" or "error" (the default).
-    wait: waits at the first gate until a person continues the training from the page or with `trainscope control`, at most
-        this many seconds (TRAINSCOPE_WAIT, or not at all). The address of the page is printed to standard error.
+        connected, "stop" there with `TrainingStopped`, or "capsule": the step of the first hit, of a loss or of
+        gradients that are not finite, is written before its update, for `trainscope.capsule` (also with
+        TRAINSCOPE_CAPSULE=1, beside any of them; a loss on a device is then waited for). at_hit_severity: "info",
+        "warning" or "error" (the default).
+    wait: waits at the first gate until a person continues the training from the page or with `trainscope control`, at
+        most this many seconds (TRAINSCOPE_WAIT, or not at all). The address of the page is printed to standard error.
     system: records the load of the machine and of the process every ten seconds, as scalars and counters `system/…`;
-        TRAINSCOPE_SYSTEM=0 switches it off where it is not given.
+        TRAINSCOPE_SYSTEM=0 switches it off unless it is given.
     quiet: prints no line that says how to see the run. Without it, one comes to standard error on rank 0, unless
         TRAINSCOPE_QUIET is set.
 
     A relative folder is that of this call, also after `os.chdir`. Raises OSError if it cannot be made, TypeError or
-    ValueError for wrong options and for addresses of stores (`s3://…`). Nothing else ever raises because
-    of recording, unless `strict`. Called again while a run is open (a notebook cell that is run again), it finishes that one
-    first, and a note in the new run says so; a program that still records into the first is warned. Runs that are open at the
+    ValueError for wrong options and for addresses of stores (`s3://…`). Nothing else ever raises because of recording,
+    unless `strict`. Called again while a run is open (a notebook cell that is run again), it finishes that one first,
+    and a note in the new run says so; a program that still records into the first is warned. Runs that are open at the
     same time are made by `Run(folder)`.
     """
     global _run
@@ -327,7 +331,7 @@ def lane(name: str, kind: str) -> None:
 
 
 def flow(*, lane: str | None = None) -> Flow | None:
-    """`Run.flow` of the run started last; `None` if there is none."""
+    """`Run.flow` of the run started last; `None` without one."""
     run = _get("flow")
     return run.flow(lane=lane) if run is not None else None
 
@@ -364,7 +368,7 @@ def watch(model: Any, optimizer: Any = None, **options: Any) -> Watch | None:
 
 
 def flush() -> bool:
-    """`Run.flush` of the run started last; `False` if there is none."""
+    """`Run.flush` of the run started last; `False` without one."""
     run = _get("flush")
     return run.flush() if run is not None else False
 
@@ -381,10 +385,51 @@ def finish(status: Literal["success", "failure"] = "success") -> Report | None:
     return run.finish(status) if run is not None else None
 
 
-def capsule(path: str | os.PathLike[str]) -> Capsule:
-    """Opens the capsule of a step, or the one in the folder of a run: `load(model)`, `inputs`, `random_state()` repeat it.
+def preflight(
+    model: Any,
+    inputs: Any,
+    targets: Any = None,
+    *,
+    loss: Any = None,
+    optimizer: Any = None,
+    output: Any = None,
+    one_batch: bool = False,
+    rates: bool = False,
+    batch_dim: int | None = None,
+    seconds: float = 30.0,
+) -> Preflight:
+    """Probes a PyTorch model with its first batch, before it is trained. Changes nothing.
 
-    Raises OSError or ValueError if there is none.
+        report = trainscope.preflight(model, inputs, targets, loss=criterion, optimizer=optimizer)
+        print(report)
+
+    inputs: a tensor, a tuple of arguments, or a mapping of keyword arguments. loss: called as `loss(output, targets)`;
+        not needed by a model that returns its loss. optimizer: one, or several in a sequence.
+    output: selects one of several outputs, which is judged and given to `loss`: a key, an index or a function.
+    one_batch: tries if one batch can be learned, in up to 150 updates of copies. rates: tries 40 learning rates.
+    batch_dim: dimension of the samples, 0 or 1, if the sizes leave it open.
+    seconds: time after which no other pass begins. There are at most 20 forward passes, without those of the two
+        options.
+
+    Parameters, buffers, gradients, the optimizer, modes, attributes of modules and random states are put back and
+    compared; files that the forward pass writes are not. Probes that do not fit into the time or the memory are not
+    tried. The probes are also recorded, if a run is open.
+    """
+    run = current()
+    report = examine(
+        model, inputs, targets, loss=loss, optimizer=optimizer, output=output, one_batch=one_batch, rates=rates,
+        batch_dim=batch_dim, seconds=seconds,
+    )  # fmt: skip
+    if run is not None and not run._is_finished and not run._is_forked():
+        report.record(run)
+    return report
+
+
+def capsule(path: str | os.PathLike[str]) -> Capsule:
+    """Opens the capsule of a step, or the one in the folder of a run: `load(model)`, `inputs`, `random_state()` repeat
+    it.
+
+    Raises OSError or ValueError without one.
     """
     from trainscope._torch_capsule import Capsule
 

@@ -8,11 +8,42 @@ import re
 import shlex
 import subprocess
 import sys
+import threading
+
+from trainscope._facts import Facts
 
 _SECRET = re.compile(r"(?i)(key|token|secret|password|passwd|credential)")
 
 WAIT = 5.0
 """Seconds that git gets for its answer."""
+
+
+class Environment:
+    """The environment of one run. Its commit is asked for on a thread, as git may take seconds."""
+
+    def __init__(self) -> None:
+        self._thread: threading.Thread | None = None
+        self._commit: dict[str, str] = {}
+
+    def begin(self) -> None:
+        """Begins to ask for the commit, once."""
+        if self._thread is None:
+            self._thread = threading.Thread(target=self._find_commit, daemon=True, name="trainscope-commit")
+            self._thread.start()
+
+    def put(self, facts: Facts, *, is_end: bool) -> None:
+        """Puts the fact once the commit is known, at the end also without it."""
+        if self._commit or is_end:
+            facts.put("environment", "", {}, texts() | self._commit)
+
+    def finish(self, facts: Facts) -> None:
+        """Waits a second for the commit, and puts the fact."""
+        if self._thread is not None:
+            self._thread.join(1.0)
+            self.put(facts, is_end=True)
+
+    def _find_commit(self) -> None:
+        self._commit = commit(os.getcwd())
 
 
 def texts() -> dict[str, str]:
@@ -40,7 +71,7 @@ def command(arguments: list[str]) -> str:
 
 
 def commit(folder: str) -> dict[str, str]:
-    """Commit of the repository around a folder, and whether files differ from it. Empty without one, or without git."""
+    """Commit of the repository around a folder, and if files differ from it. Empty without one, or without git."""
     head = _git(folder, "rev-parse", "HEAD")
     if not head:
         return {}

@@ -23,7 +23,10 @@ class Recorder:
         """Absolute folder of the run, the same for all ranks."""
     @property
     def url(self) -> str | None:
-        """Address of the server of the live session, also while it does not answer. `None` without one, after it has refused, and after `finish`."""
+        """Address of the server of the live session, also while it does not answer.
+
+        `None` without one, after it has refused, and after `finish`.
+        """
     @property
     def rank(self) -> int:
         """Rank of this process in the training, from 0."""
@@ -45,8 +48,8 @@ class Recorder:
     ) -> None:
         """Records several numbers of one moment, as one event: readers see all of them or none.
 
-        `values`: numbers as in `scalar`, by name. Nested mappings join their names with `/`. What is no number is
-        counted as invalid; the others are written.
+        `values`: numbers as in `scalar`, by name. Nested mappings join their names with `/`. Values that are no numbers
+        are counted as invalid; the others are written.
 
         Takes 0.3 to 1 µs for four numbers; nothing is waited for. After `finish` it is counted as lost.
 
@@ -56,13 +59,13 @@ class Recorder:
         """Records statistics of a tensor, on the steps that `every` and `first` of `start` select.
 
         Counts by class (NaN, infinities, zeros, signs, subnormals), extremes, moments, exponents and a hash of the
-        elements, and what the options of `start` add; extremes and moments are those of the finite elements. `tensor`:
+        elements, and additions by options of `start`; extremes and moments are those of the finite elements. `tensor`:
         an array or tensor of any framework and shape, a list or a number. Complex numbers are read as twice as many
-        real ones, along one more axis. `name` is the tensor's own in the whole run. `role`: weight, gradient,
+        real ones, along one more axis. `name` identifies the tensor in the whole run. `role`: weight, gradient,
         activation, input, output, loss, `optimizer_state`, `frozen_weight` or other (the default).
 
         The elements are read where they are, on this thread; that takes 2 to 6 times as long as reading the memory.
-        Nothing is kept but what `change` needs. Tensors without memory (meta, freed, quantised, inside of `vmap`) are
+        Elements are kept only for `change`. Tensors without memory (meta, freed, quantised, inside of `vmap`) are
         counted as invalid. After `finish` it is counted as lost.
 
         >>> run.tensor("fc1.weight", [[0.5, -0.5], [0.0, 1.5]], role="weight", step=3)
@@ -72,8 +75,8 @@ class Recorder:
     ) -> None:
         """Records all elements of a tensor, as they are: type, shape, NaN and infinities.
 
-        `tensor`: as in `tensor`. The elements are copied; large tensors belong into files of their own, for which there
-        are the options `dump_…` of `start`. After `finish` it is counted as lost.
+        `tensor`: as in `tensor`. The elements are copied; for large tensors, the options `dump_…` of `start` write
+        separate files. After `finish` it is counted as lost.
 
         >>> run.values("attention", [[0.5, 0.5], [0.1, 0.9]], step=3)
         """
@@ -136,7 +139,7 @@ class Recorder:
         >>> with run.span("load", kind="data"): batch = list(range(10))
         """
     def lane(self, name: str, kind: str) -> None:
-        """Declares what a lane is, for all its spans that follow: thread, device, stream or process.
+        """Declares the kind of a lane, for all its later spans: thread, device, stream or process.
 
         Lanes are threads unless declared. Spans of a stream or device are its work; those of threads are the host's. A
         wrong kind is counted as invalid. After `finish` it is counted as lost.
@@ -155,11 +158,11 @@ class Recorder:
     def end_flow(self, flow: Flow, *, lane: str | None = None) -> None:
         """Ends an arrow at the innermost span that is open now, on this thread or in `lane`; any thread may end it.
 
-        `flow`: what `flow` has returned; anything else is counted as invalid. Ended more than once, it has as many
-        arrows. After `finish` it is counted as lost.
+        `flow`: the result of `flow`; anything else is counted as invalid. Ended more than once, it has as many arrows.
+        After `finish` it is counted as lost.
         """
     def counter(self, name: str, value: SupportsFloat) -> None:
-        """Records the value of a counter at this moment, beside the spans: the length of a queue, memory in use.
+        """Records the current value of a counter, for example the length of a queue; it is shown with the spans.
 
         NaN and infinities are kept. Nothing is waited for. After `finish` it is counted as lost.
 
@@ -173,7 +176,7 @@ class Recorder:
         >>> run.trigger("the loss has doubled")
         """
     def flush(self) -> bool:
-        """Waits until all that was recorded is in the file, at most for `patience`. `False` if it is not.
+        """Waits until all records are in the file, at most for `patience`. `False` if they are not.
 
         >>> assert run.flush()
         """
@@ -192,8 +195,8 @@ class Recorder:
         are_finite: Callable[[], bool | None],
     ) -> int:
         """Passes a gate: 0 to go on, 1 if a person stops the training, 2 if a hit does. `show`: a function that returns
-        tensors as (name, role, tensor). `are_finite`: one that returns whether all gradients are finite, or `None` to
-        have their memory read. Raises what a signal raises during a wait, as `KeyboardInterrupt`."""
+        tensors as (name, role, tensor). `are_finite`: a function that returns `True` if all gradients are finite, or
+        `None` to have their memory read. Raises the exception of a signal in a wait, such as `KeyboardInterrupt`."""
     def _has_gate(self, place: str) -> bool:
         """`True` if the gate of this place may make the training wait or stop. If not, it is noted."""
     def _takes_hit(self) -> bool:
@@ -201,7 +204,7 @@ class Recorder:
     def _nodes(self, names: list[str]) -> None:
         """Declares the layers at which the training can wait."""
     def _target_node(self) -> str | None:
-        """The layer at which the training is to wait, if any."""
+        """The layer at which the training is to wait, or `None`."""
     def _total_steps(self, steps: int) -> None:
         """Sets the number of steps of the whole training."""
     def _is_forked(self) -> bool:
@@ -211,19 +214,19 @@ class Recorder:
     def _selects_name(self, name: str) -> bool:
         """`True` if the options `names` and `exclude` select tensors of this name."""
     def _begin_step(self, step: SupportsIndex) -> None:
-        """Opens a step: it is meant where none is given."""
+        """Opens a step, which is the default of calls without a step."""
     def _end_step(self) -> None:
         """Closes the open step: its tensors become one record, and scalars on devices are fetched."""
     def _open_step(self) -> int | None:
-        """The open step, if one is."""
+        """The open step, or `None`."""
     def _step(self) -> int:
-        """The step that is meant where none is given."""
+        """The default step of calls without a step."""
     def _set_updates(self, updates: int) -> None:
-        """Sets the number of updates of an optimizer: the step where none is open. The highest one counts."""
+        """Sets the number of updates of an optimizer: the default step while no step is open. The highest counts."""
     def _record_tensors(
         self, items: Sequence[tuple[str, str, Any]], step: int | None = None, scale: float = 1.0
     ) -> int:
-        """Records statistics of tensors, each as (name, role, tensor), whatever the policy of steps is.
+        """Records statistics of tensors, each as (name, role, tensor), also on steps that no policy selects.
 
         Statistics are multiplied by `scale`: exact for powers of two, else without exponents. Returns the number of
         tensors that were read; the others are counted as invalid.
@@ -257,19 +260,19 @@ class Recorder:
     ) -> None:
         """Records a loss landscape; `Run.landscape` says more.
 
-        `snapshots`: (step, parameters). `loss` gets the bytes of each parameter in single precision, and returns a number.
-        With a seed, the directions are random, and only the last snapshot counts.
+        `snapshots`: (step, parameters). `loss` gets the bytes of each parameter in single precision, and returns a
+        number. With a seed, the directions are random, and only the last snapshot counts.
         """
     def _raw_event(self, event: bytes) -> None:
         """Records one serialized `Event` as it is."""
     def _session_start(self, step: int) -> None:
-        """Records a restart: readers drop what was recorded before at this step and later ones."""
+        """Records a restart: readers drop the earlier records of this step and of later ones."""
     def _hparams(self, values: Sequence[tuple[str, Any]], metrics: Sequence[str]) -> None:
         """Records hyper-parameters by name, and names of scalars that measure success."""
     def _train_lineage(self, fields: Mapping[str, Any]) -> None:
         """Settings of the training; names that the record has no field for become user-defined information."""
     def _dataset(self, steps: Sequence[tuple[str, Sequence[tuple[str, Any]]]]) -> None:
-        """A data pipeline from its source on: the operation of each step and its parameters."""
+        """Records a data pipeline, the source first: the operation of each step and its parameters."""
     def _pixels(
         self,
         name: str,

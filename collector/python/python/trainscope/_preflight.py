@@ -1,12 +1,10 @@
-"""Preflight: the probes of the first batch, and the report of them."""
+"""Report of a preflight: the probes of the first batch."""
 
 from __future__ import annotations
 
 import dataclasses
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal
-
-from trainscope import _lost
 
 if TYPE_CHECKING:
     from trainscope._source import Source
@@ -22,8 +20,8 @@ MAX_TEXT = 4 << 10
 class Probe:
     """Result of one probe.
 
-    `says`: one sentence. `numbers`: what was measured. `data`: a small map or curve, if there is one. `source`: the line of
-    the program, if it was found.
+    `says`: one sentence. `numbers`: the measurements. `data`: a small map or curve, or None. `source`: the line of the
+    program, if it was found.
     """
 
     name: str
@@ -108,59 +106,6 @@ NAMES = (
     "rates",
 )
 """Probes in the order in which they are tried: those that need few passes first."""
-
-
-def preflight(
-    model: Any,
-    inputs: Any,
-    targets: Any = None,
-    *,
-    loss: Any = None,
-    optimizer: Any = None,
-    output: Any = None,
-    one_batch: bool = False,
-    rates: bool = False,
-    batch_dim: int | None = None,
-    seconds: float = 30.0,
-) -> Preflight:
-    """Probes a PyTorch model with its first batch, before it is trained. Changes nothing.
-
-        report = trainscope.preflight(model, inputs, targets, loss=criterion, optimizer=optimizer)
-        print(report)
-
-    inputs: a tensor, a tuple of arguments, or a mapping of keyword arguments. loss: called as `loss(output, targets)`; not
-        needed by a model that returns its loss. optimizer: one, or several in a sequence.
-    output: which of several outputs is judged, and given to `loss`: a key, an index or a function.
-    one_batch: tries if one batch can be learned, in up to 150 updates of copies. rates: tries 40 learning rates.
-    batch_dim: dimension of the samples, 0 or 1, where the sizes leave it open.
-    seconds: time after which no other pass begins. There are at most 20 forward passes, without those of the two options.
-
-    Parameters, buffers, gradients, the optimizer, modes, attributes of modules and random states are put back and compared.
-    What the forward pass writes to files is not. What does not fit into the time or the memory is not tried. The probes are
-    also recorded, if a run is open.
-    """
-    from trainscope import _current
-
-    run = _current.current()
-    report = examine(
-        model, inputs, targets, loss=loss, optimizer=optimizer, output=output, one_batch=one_batch, rates=rates,
-        batch_dim=batch_dim, seconds=seconds,
-    )
-    if run is not None and not run._is_finished and not run._is_forked():
-        report.record(run)
-    return report
-
-
-def examine(model: Any, inputs: Any, targets: Any = None, **options: Any) -> Preflight:
-    """`preflight` without a run. Raises nothing."""
-    try:
-        from trainscope._torch_preflight import examine_torch
-
-        return examine_torch(model, inputs, targets, **options)
-    except Exception as error:
-        reason = _lost.text_of(error)
-        _lost.warn(None, f"preflight: {reason}")
-        return not_tried(reason, one_batch=options.get("one_batch", False), rates=options.get("rates", False))
 
 
 def not_tried(reason: str, *, one_batch: bool = False, rates: bool = False) -> Preflight:

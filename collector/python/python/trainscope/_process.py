@@ -6,18 +6,21 @@ import atexit
 import importlib
 import os
 import sys
+import weakref
 from types import TracebackType
 from typing import Any
 
 from trainscope._lost import text_of
-from trainscope.run import OPEN_RUNS, Run
+
+OPEN_RUNS: weakref.WeakSet[Any] = weakref.WeakSet()
+"""Runs that may have to be ended with the process."""
 
 _is_installed = False
 _process = 0
 """Process in which multiprocessing ends the runs."""
 
 
-def register(run: Run) -> None:
+def register(run: Any) -> None:
     """Finishes this run when the process ends, as failed after an uncaught exception."""
     global _is_installed, _process
     OPEN_RUNS.add(run)

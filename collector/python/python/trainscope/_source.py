@@ -15,7 +15,7 @@ from typing import NamedTuple
 from trainscope._lost import PACKAGE
 
 LINES_AROUND = 2
-"""Lines of an excerpt on each side of the line that is meant."""
+"""Lines of an excerpt on each side of its line."""
 
 MAX_LINE = 400
 """Characters of a line in an excerpt; the rest of it is left out."""
@@ -32,6 +32,10 @@ try:
 except OSError:
     # It was removed.
     _START = os.sep
+
+
+Place = tuple[str, int, str]
+"""File, line and function of the program."""
 
 
 class Source(NamedTuple):
@@ -55,10 +59,10 @@ def here(skip: int = 0) -> Source | None:
     the innermost one outside of PyTorch; `None` without any.
     """
     place = place_of(sys._getframe(1), skip)
-    return None if place is None else of(*place)
+    return of_place(place)
 
 
-def place_of(frame: FrameType | None, skip: int = 0) -> tuple[str, int, str] | None:
+def place_of(frame: FrameType | None, skip: int = 0) -> Place | None:
     """File, line and function of `here`, from a frame on, as `of` takes them. Costs a microsecond; nothing is read."""
     installed: FrameType | None = None
     while frame is not None:
@@ -78,9 +82,9 @@ def place_of(frame: FrameType | None, skip: int = 0) -> tuple[str, int, str] | N
     return frame.f_code.co_filename, frame.f_lineno or 0, frame.f_code.co_qualname
 
 
-def of_traceback(traceback: TracebackType | None) -> tuple[str, int, str] | None:
+def of_traceback(traceback: TracebackType | None) -> Place | None:
     """File, line and function of the program that an exception went through last, as `of` takes them."""
-    places: dict[str, tuple[str, int, str]] = {}
+    places: dict[str, Place] = {}
     while traceback is not None:
         code = traceback.tb_frame.f_code
         places[_kind_of(code.co_filename)] = code.co_filename, traceback.tb_lineno, code.co_qualname
@@ -96,7 +100,12 @@ def of(file: str, line: int, function: str) -> Source:
     return Source(_shown(file), line, function, first if lines else 0, "\n".join(lines))
 
 
-# Kinds of files, by what their frames mean.
+def of_place(place: Place | None) -> Source | None:
+    """A line with those around it; `None` of a line that is not known."""
+    return None if place is None else of(*place)
+
+
+# Kinds of files, by the meaning of their frames.
 _PROGRAM, _INSTALLED, _HIDDEN = "program", "installed", "hidden"
 
 _kinds: dict[str, str] = {}

@@ -1,7 +1,7 @@
-"""Load of the machine and of the process, recorded into a run every ten seconds by a thread of its own.
+"""Load of the machine and of the process, recorded into a run every ten seconds by a separate thread.
 
 Values come from `/proc` and `/sys` on Linux, and from psutil elsewhere, if it is installed. Accelerators: NVIDIA's by
-`pynvml` (package nvidia-ml-py) if it is installed, AMD's by `/sys`, Huawei's by the program npu-smi. What is not there is
+`pynvml` (package nvidia-ml-py) if it is installed, AMD's by `/sys`, Huawei's by the program npu-smi. Missing parts are
 left out.
 """
 
@@ -122,7 +122,7 @@ def _read(readers: list[Reader]) -> Values:
 
 
 def _readers(folder: Path, *, is_machine: bool, is_several: bool) -> Iterator[Reader]:
-    """Readers of what there is on this machine."""
+    """Readers for the parts of this machine."""
     yield lambda: {"+process_cpu_percent": time.process_time() * 100}
     is_linux = sys.platform.startswith("linux")
     psutil = None if is_linux else _imported("psutil")
@@ -181,7 +181,7 @@ def _cpu_by_proc() -> Values:
     lines = (PROC / "stat").read_text().splitlines()
     user, nice, system, _, _, *rest = map(int, lines[0].split()[1:])
     count = sum(line.startswith("cpu") for line in lines) - 1
-    # Interrupts and what a hypervisor took; guests are in the first two.
+    # Interrupts and the time that a hypervisor took; guests are in the first two.
     busy = user + nice + system + sum(rest[:3])
     return {"+cpu_percent": 100 * busy / os.sysconf("SC_CLK_TCK") / count}
 
@@ -194,7 +194,7 @@ def _memory_by_proc() -> Values:
 
 
 def _network_by_proc() -> Values:
-    """Bytes of the interfaces with a device; where there is none, as in a container, of all but the loopback."""
+    """Bytes of the interfaces with a device; in a container without one, of all but the loopback."""
     counts: dict[str, list[int]] = {}
     for line in (PROC / "net/dev").read_text().splitlines()[2:]:
         name, _, rest = line.partition(":")

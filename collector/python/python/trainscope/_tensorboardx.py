@@ -8,8 +8,9 @@ import time
 from pathlib import Path
 from typing import Any
 
-from ._lost import guarded
-from .tensorboard import FileWriter, SummaryWriter
+from trainscope._event_file import FileWriter
+from trainscope._lost import guarded
+from trainscope._summary_writer import SummaryWriter
 
 
 def _do_nothing(*_: object, **__: object) -> None:
@@ -74,7 +75,7 @@ class TensorboardXWriter(SummaryWriter):
 
     @guarded
     def export_scalars_to_json(self, path: str | Path) -> None:
-        """Writes what `add_scalars` has recorded as JSON, and forgets it."""
+        """Writes the records of `add_scalars` as JSON, and forgets them."""
         Path(path).write_text(json.dumps(self.scalar_dict), encoding="utf-8")
         self.scalar_dict = {}
 
@@ -86,7 +87,7 @@ class TensorboardXWriter(SummaryWriter):
         name: str | None = None,
         global_step: Any = None,
     ) -> None:
-        """Records hyper-parameters and the metrics they led to, in a folder of its own, named by time or `name`."""
+        """Records hyper-parameters and the metrics they led to, in a new folder, named by time or `name`."""
         super().add_hparams(hparam_dict, metric_dict, None, name, global_step)
 
     @guarded

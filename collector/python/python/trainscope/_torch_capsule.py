@@ -1,4 +1,4 @@
-"""A capsule: what one step was computed from, in a file from which the step can be repeated.
+"""A capsule: all inputs of one step, in a file from which the step can be repeated.
 
 The file has the format of safetensors: tensors, and text as JSON. Nothing in it is executed when it is read.
 """
@@ -23,7 +23,7 @@ import torch
 from torch import nn
 
 from trainscope._lost import guarded
-from trainscope._torch_forensics import nodes_of
+from trainscope._torch_functions import nodes_of
 from trainscope._torch_graph import is_freed, named_modules, named_parameters
 from trainscope._torch_hooks import Hook, ModuleHooks
 
@@ -64,7 +64,7 @@ class _Moment(NamedTuple):
 
 
 class Capsules:
-    """Keeps what the last forward pass of a step began with, until its update, and writes it to a file once.
+    """Keeps the state at the beginning of the last forward pass of a step, until its update, and writes it to a file once.
 
     Costs the copies of the random states and of the buffers at each step; its hooks are removed when it is written.
     """
@@ -124,7 +124,7 @@ class Capsules:
 
     @guarded
     def before_backward(self, loss: torch.Tensor, value: float | None) -> None:
-        """Notes the loss and what it was compared with."""
+        """Notes the loss and its targets."""
         self._loss = value
         self._targets = {}
         if self._moment is None:
@@ -194,7 +194,7 @@ def random_states(model: nn.Module | None = None) -> dict[str, Any]:
 
 
 def set_random_states(states: Mapping[str, Any]) -> None:
-    """Sets what `random_states` has returned; those of devices that are not here are left out."""
+    """Sets the result of `random_states`; states of devices that are not here are left out."""
     for name, state in states.items():
         if name == "python":
             random.setstate((state[0], tuple(state[1]), state[2]))
@@ -254,7 +254,7 @@ def _tensors(value: Any, depth: int = 0) -> Iterator[torch.Tensor]:
 
 
 def _encoded(value: Any, tensors: dict[str, torch.Tensor], name: str, depth: int = 0) -> Any:
-    """A value as JSON, whose tensors are put beside it. What is no tensor, number, text or container is its `repr`."""
+    """A value as JSON, whose tensors are put beside it. A value that is no tensor, number, text or container is its `repr`."""
     if isinstance(value, torch.Tensor) and value.layout == torch.strided and value.dtype in _DTYPES and not value.is_meta:
         requires_grad = value.requires_grad
         tensors[name] = value = _local(value)
@@ -317,11 +317,11 @@ class Capsule:
     """One step of a training, to be repeated.
 
     `step`, `reason`, `loss`: of the step. `inputs`, `named_inputs`: arguments of the model, on their devices if these are
-    here, else on the processor. `targets`: what a loss function of PyTorch compared with. `settings`: versions and settings.
+    here, else on the processor. `targets`: those of a loss function of PyTorch. `settings`: versions and settings.
     """
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
-        """Opens a capsule, or the only one in the folder of a run. Raises OSError or ValueError if there is none."""
+        """Opens a capsule, or the only one in the folder of a run. Raises OSError or ValueError without one."""
         self.path = _found(Path(path))
         try:
             self._entries, self._begin = _header(self.path)
@@ -351,7 +351,7 @@ class Capsule:
 
     @property
     def targets(self) -> tuple[torch.Tensor, ...]:
-        """Targets that loss functions of PyTorch compared the outputs with; empty if the program computed its loss by itself."""
+        """Targets that loss functions of PyTorch compared the outputs with; empty if the program computed its loss itself."""
         return tuple(self._decoded(self._about["targets"]).values())
 
     def load(self, model: nn.Module) -> nn.Module:
@@ -382,7 +382,7 @@ class Capsule:
     def random_state(self) -> RandomState:
         """Sets the random states to those of the step, at the beginning of its forward pass.
 
-        As a context manager, it puts back at its end what was there before.
+        As a context manager, it puts the states from before back at its end.
         """
         prefix = "random/"
         states = dict(self._about["random"])

@@ -1,4 +1,4 @@
-"""Preflight of a watched model at its first batch: the inputs as the model got them, and the loss of the first backward pass."""
+"""Preflight of a watched model at its first batch: its inputs, and the loss of the first backward pass."""
 
 from __future__ import annotations
 
@@ -6,22 +6,21 @@ import sys
 import warnings
 import weakref
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import torch
 from torch import nn
 from torch.nn import functional
 
+from trainscope._examine import examine
 from trainscope._lost import guarded, text_of
-from trainscope._preflight import examine, not_tried
+from trainscope._preflight import not_tried
 from trainscope._torch_calls import Listener, leave, listen
 from trainscope._torch_graph import tensors_in
 from trainscope._torch_hooks import Hook, ModuleHooks
-from trainscope._torch_preflight import Given, autocast_now, mapped
-from trainscope._torch_probes_training import CLASSES, REGRESSION, functions_of, ignored_label, operation_of
-
-if TYPE_CHECKING:
-    from trainscope.torch import Watch
+from trainscope._torch_passes import Passes
+from trainscope._torch_preflight_pass import CLASSES, REGRESSION, functions_of, ignored_label, operation_of
+from trainscope._torch_preflight_session import Given, autocast_now, mapped
 
 PASSES_WITHOUT_LOSS = 3
 """Forward passes after which the probes are made although no backward pass was seen."""
@@ -45,11 +44,13 @@ _ARRANGED: tuple[Callable[[torch.Tensor], torch.Tensor], ...] = (
 
 
 class FirstBatch(Listener):
-    """Waits for the first backward pass that belongs to a forward pass of the model, and examines the model after it."""
+    """Waits for the first backward pass of the model, and examines the model after it."""
 
-    def __init__(self, watch: Watch, model: nn.Module, optimizer: Any, options: Mapping[str, Any]) -> None:
-        self._run = watch._run
-        self._watch = weakref.ref(watch)
+    def __init__(
+        self, run: Any, passes: Passes, model: nn.Module, optimizer: Any, options: Mapping[str, Any]
+    ) -> None:
+        self._run = run
+        self._training = passes
         self._model = weakref.ref(model)
         self._optimizer = None if optimizer is None else weakref.ref(optimizer)
         self._options = dict(options)
@@ -78,8 +79,7 @@ class FirstBatch(Listener):
 
     @guarded
     def _before_model(self, module: nn.Module, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
-        watch = self._watch()
-        if watch is None or not module.training or not torch.is_grad_enabled() or not watch._sees(module):
+        if not module.training or not torch.is_grad_enabled() or not self._training.sees(module):
             return
         self._passes += 1
         if self._is_due:

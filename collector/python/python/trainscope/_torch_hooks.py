@@ -37,7 +37,7 @@ def paused() -> Iterator[None]:
 
 
 def is_paused() -> bool:
-    """True while probes run, whose passes are none of the training."""
+    """True while probes run, whose passes do not belong to the training."""
     return _pauses > 0
 
 
@@ -149,7 +149,7 @@ def compilations() -> int:
 
 
 def _follow_compilations() -> None:
-    """Counts what `torch.compile` compiles."""
+    """Counts the compilations of `torch.compile`."""
     try:
         from torch._dynamo.callback import callback_handler
     except ImportError:
@@ -171,29 +171,29 @@ def _has_hooks(module: nn.Module) -> bool:
 
 
 class ScalerStep:
-    """`step` of one gradient scaler: tells the watch of skipped updates. Copies of the scaler get the plain method."""
+    """`step` of one gradient scaler: tells its owner of skipped updates. Copies of the scaler get the plain method."""
 
-    def __init__(self, watch: Any, scaler: Any) -> None:
-        self._watch = weakref.ref(watch)
+    def __init__(self, owner: Any, scaler: Any) -> None:
+        self._owner = weakref.ref(owner)
         self._scaler = weakref.ref(scaler)
         self._inner = scaler.__dict__.get("step")
         self._is_over = False
 
     def __call__(self, optimizer: Any, *args: Any, **kwargs: Any) -> Any:
         scaler: Any = self._scaler()
-        watch = None if self._is_over else self._watch()
-        if watch is not None:
-            watch._before_scaler()
+        owner = None if self._is_over else self._owner()
+        if owner is not None:
+            owner._before_scaler()
         if self._inner is None:
             result = type(scaler).step(scaler, optimizer, *args, **kwargs)
         else:
             result = self._inner(optimizer, *args, **kwargs)
-        if watch is not None:
-            watch._after_scaler(scaler, optimizer)
+        if owner is not None:
+            owner._after_scaler(scaler, optimizer)
         return result
 
     def restore(self) -> None:
-        """Puts back what was there. If another has replaced it since, it only stops to tell."""
+        """Puts the step back that was there before. If another has replaced it since, it only stops to tell."""
         self._is_over = True
         scaler = self._scaler()
         if scaler is None or scaler.__dict__.get("step") is not self:
@@ -204,12 +204,12 @@ class ScalerStep:
             scaler.step = self._inner
 
     def __reduce__(self) -> tuple[Any, ...]:
-        # The copied scaler exists when its attributes are copied, and has no `step` of its own yet.
+        # The copied scaler exists when its attributes are copied, and has only the `step` of its class so far.
         return getattr, (self._scaler(), "step")
 
 
 def unwrapped(optimizer: Any) -> Optimizer | None:
-    """The optimizer of PyTorch in the wrappers of other libraries; None if there is none with hooks."""
+    """The optimizer of PyTorch in the wrappers of other libraries; None of one without hooks."""
     for _ in range(8):
         inner = getattr(optimizer, "optimizer", None)
         if not isinstance(inner, Optimizer):

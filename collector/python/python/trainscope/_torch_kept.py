@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import weakref
 from typing import Any
 
 import torch
@@ -12,14 +11,17 @@ from torch import nn
 from trainscope._lost import guarded
 from trainscope._torch_graph import tensors_in
 from trainscope._torch_hooks import Hook, ModuleHooks
+from trainscope._torch_passes import Passes
+from trainscope._torch_watched import WatchedModel
 
 
 class KeptActivations:
     """References to the outputs of some layers in the last forward pass. Costs memory that would be freed otherwise."""
 
-    def __init__(self, watch: Any, run: Any) -> None:
-        self._watch = weakref.ref(watch)
+    def __init__(self, run: Any, watched: WatchedModel, passes: Passes) -> None:
         self._run = run
+        self._watched = watched
+        self._passes = passes
         self._patterns: list[str] = []
         self._hooks = ModuleHooks()
         # By name: the tensor, and the count of its changes in place when it was made.
@@ -32,12 +34,11 @@ class KeptActivations:
             return
         self.close()
         self._patterns = patterns
-        watch = self._watch()
-        model = None if watch is None else watch.model
-        if not patterns or watch is None or model is None:
+        model = self._watched.model
+        if not patterns or model is None:
             return
         self._hooks.before(model, Hook(self, KeptActivations._begin))
-        for name, module in watch._modules(model):
+        for name, module in self._watched.modules(model):
             if self._run._matches(patterns, name):
                 self._hooks.after(module, Hook(self, KeptActivations._keep, name))
 
@@ -58,18 +59,14 @@ class KeptActivations:
         self._patterns = []
         self.drop()
 
-    def _sees(self, module: nn.Module) -> bool:
-        watch = self._watch()
-        return watch is not None and watch._sees(module)
-
     @guarded
     def _begin(self, module: nn.Module, _args: tuple[Any, ...]) -> None:
-        if self._sees(module):
+        if self._passes.sees(module):
             self.drop()
 
     @guarded
     def _keep(self, name: str, module: nn.Module, _args: tuple[Any, ...], output: Any) -> None:
-        if not self._sees(module):
+        if not self._passes.sees(module):
             return
         calls = itertools.count(2)
         call = name

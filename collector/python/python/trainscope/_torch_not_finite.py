@@ -14,26 +14,13 @@ from trainscope import _source, _torch_calls, _torch_reasons
 from trainscope._lost import guarded
 from trainscope._torch_capsule import Capsules
 from trainscope._torch_device import is_capturing, pinned
-from trainscope._torch_forensics import (
-    Finding,
-    Known,
-    Saved,
-    address_of,
-    find,
-    is_finite,
-    is_leaf,
-    is_view,
-    module_of,
-    name_of,
-    note_of,
-    operation_of,
-    value_of,
-    with_lines,
-    without_line,
-)
+from trainscope._torch_finding import Finding, with_lines
+from trainscope._torch_forensics import Known, find
+from trainscope._torch_functions import Saved, address_of, is_finite, is_leaf, is_view, name_of, not_finite_in, value_of
 from trainscope._torch_graph import named_parameters, tensors_in
 from trainscope._torch_hooks import Hook
 from trainscope._torch_lines import Lines
+from trainscope._torch_notes import module_of, note_of, operation_of, without_line
 
 MAX_SEARCHES = 6
 """Losses that are not finite whose graph is searched, and sampled steps that are wanted because of them."""
@@ -65,7 +52,7 @@ class Edge(NamedTuple):
     target: int
     operation: str
     module: str
-    place: tuple[str, int, str] | None
+    place: _source.Place | None
     without_line: str
 
 
@@ -261,7 +248,7 @@ class NotFinite(_torch_calls.Listener):
         for watch in self._run._watches:
             model = watch.model
             for name, parameter in [] if model is None else named_parameters(model)[0]:
-                names[id(parameter)] = watch._prefix + name
+                names[id(parameter)] = watch.prefix + name
         return names
 
     def record(self, finding: Finding, step: int, *, is_loss_finite: bool = False) -> None:
@@ -295,7 +282,7 @@ class NotFinite(_torch_calls.Listener):
             finding.operation,
             numbers={name: float(count) for name, count in counts.items() if count is not None},
             texts={name: text for name, text in texts.items() if text},
-            source=None if finding.place is None else _source.of(*finding.place),
+            source=_source.of_place(finding.place),
             step=step,
         )
         if finding.chain and not is_loss_finite and not self._has_chain:
@@ -311,7 +298,7 @@ class NotFinite(_torch_calls.Listener):
                 str(number),
                 numbers={name: float(count) for name, count in counts.items()},
                 texts={name: text for name, text in texts.items() if text},
-                source=None if link.place is None else _source.of(*link.place),
+                source=_source.of_place(link.place),
                 step=step,
             )
 
@@ -361,7 +348,7 @@ class Gradients:
     """Hooks of the functions of one backward pass: they find where gradients stop to be finite.
 
     The operation is the first function with finite incoming gradients from which ones that are not finite reach a
-    parameter: what a mask or an activation takes out again harms nothing.
+    parameter: values that a mask or an activation takes out again harm nothing.
     """
 
     def __init__(self, owner: NotFinite) -> None:
@@ -374,7 +361,7 @@ class Gradients:
         self._names: dict[int, str] = {}
         # Findings by the functions that their gradients, which are not finite, flow into.
         self._origins: dict[int, Finding] = {}
-        # Largest magnitudes on devices, by device, and what they are of.
+        # Largest magnitudes on devices, by device, and the edges of their gradients.
         self._largest: dict[torch.device, tuple[list[torch.Tensor], list[Edge]]] = {}
         # A callback at the end of the pass is queued; nothing is looked at any more.
         self._has_end, self._is_over = False, True
@@ -404,7 +391,7 @@ class Gradients:
         ]
 
     def end(self) -> None:
-        """Removes the hooks, and sends what was gathered on devices."""
+        """Removes the hooks, and sends the magnitudes that were gathered on devices."""
         for handle in self._handles:
             handle.remove()
         self._handles, self._nodes, self._targets = [], [], []
@@ -493,7 +480,7 @@ class Gradients:
             place,
             missing,
             is_backward=True,
-            not_finite=outgoing.numel() - int(torch.isfinite(outgoing).sum()),
+            not_finite=not_finite_in(outgoing),
             elements=outgoing.numel(),
             bad_inputs=None if reason is None else reason.bad_inputs,
             smallest_other=None if reason is None else reason.smallest_other,
@@ -506,10 +493,10 @@ class Gradients:
 _FLOATS = frozenset((torch.float32, torch.float64, torch.float16, torch.bfloat16))
 
 _LEAF = -1
-"""Place of whatever takes a gradient to a parameter."""
+"""Place of a function that takes a gradient to a parameter."""
 
 
-# Functions whose outgoing gradient is finite where the incoming one is, and may leave out what is not.
+# Functions whose outgoing gradient is finite where the incoming one is, and may leave out other elements.
 _MASKS = frozenset({"relu", "neg", "threshold"})
 
 

@@ -13,8 +13,7 @@ from trainscope._torch_reasons import shown
 
 
 class Position(NamedTuple):
-    """Place of an operation among those of a pass, in the order of the forward pass: the same operation of another pass has
-    the same one."""
+    """Place of an operation in the order of a forward pass. The same operation of another pass has the same one."""
 
     number: int
     of: int
@@ -65,7 +64,7 @@ def module_of(node: Any, note: Note | None, names: Mapping[int, str]) -> str:
 
 
 def operation_of(node: Any, note: Note | None) -> str:
-    """Name of an operation as the program calls it: that of its note, if it is no operator or method of another name."""
+    """Name of an operation as the program calls it: that of its note, unless this is an operator or another method."""
     name = shown(name_of(node))
     if note is None or not note.operation.isidentifier() or note.operation in ("apply", "call", "index_put"):
         return name

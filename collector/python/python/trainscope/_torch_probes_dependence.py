@@ -1,4 +1,4 @@
-"""Probes in evaluation mode: on what each output depends, and on what it must not."""
+"""Probes in evaluation mode: the samples and positions that each output depends on."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from trainscope._lost import text_of
 from trainscope._preflight import Probe
 from trainscope._torch_graph import tensors_in
 from trainscope._torch_locate import Kept, Parting, Place, Randomness
-from trainscope._torch_preflight import NotTried, Session, mapped, signed_sum
+from trainscope._torch_preflight_session import NotTried, Session, mapped, signed_sum
 
 SMALLEST_SHARE = 1e-3
-"""Smallest dependence that counts, as a share of the change of what may depend. Sums in another order, as of experts that get
-other samples, stay below 1e-5 in float32; a mask of -10 in a softmax leaves 5e-5."""
+"""Smallest dependence that counts, as a share of the change of permitted outputs. Sums in another order, as of experts
+that get other samples, stay below 1e-5 in float32; a mask of -10 in a softmax leaves 5e-5."""
 
 ROUNDINGS = 8
-"""Smallest change that counts, in units of the last place of the largest output: what eight roundings may sum up to."""
+"""Smallest change that counts, in units of the last place of the largest output: the sum of eight roundings."""
 
 LARGEST_MAP = 16
 """Samples in the map of dependences."""
@@ -318,7 +318,7 @@ class _Sequence:
         return args, kwargs
 
     def _refuse_unless_later(self) -> None:
-        """Raises NotTried unless the targets are the next inputs: then the future is what is to be learned."""
+        """Raises NotTried unless the targets are the next inputs: then the future is to be learned."""
         targets = self._session.targets
         if not isinstance(targets, torch.Tensor):
             labels = [own for name, own in self._session.kwargs.items() if name == "labels"]
@@ -425,7 +425,7 @@ def context(session: Session) -> Probe:
         return Probe("context", "passed", "The last output depends on the first input.", numbers)
     if last < 1:
         raise NotTried("each output depends on the input of its position alone")
-    # In a window, the second input reaches one position further; in a block of its own, equally far.
+    # In a window, the second input reaches one position further; in another block, equally far.
     numbers["last_of_second"] = _last(sequence.changed(positions == 1))
     if numbers["last_of_second"] > last:
         says = f"Outputs depend on inputs up to {last} positions before them: a window, not the whole sequence."
@@ -438,7 +438,7 @@ def context(session: Session) -> Probe:
 
 
 def _last(changes: torch.Tensor) -> int:
-    """The last position that changed; -1 if there is none."""
+    """The last position that changed; -1 without one."""
     found = (changes > 0).nonzero().flatten()
     return int(found[-1]) if len(found) else -1
 

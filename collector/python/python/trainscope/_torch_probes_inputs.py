@@ -9,7 +9,7 @@ import torch
 
 from trainscope._preflight import Probe
 from trainscope._torch_graph import tensors_in
-from trainscope._torch_preflight import NotTried, Session, mapped, numbers_in, signed_sum
+from trainscope._torch_preflight_session import NotTried, Session, mapped, numbers_in, signed_sum
 from trainscope._torch_probes_dependence import other_values, unique
 
 MAX_CHANGED_INPUTS = 6
@@ -107,7 +107,7 @@ def _is_label(session: Session, tensor: torch.Tensor) -> bool:
 
 
 def _label_column(session: Session) -> str:
-    """Name of a feature that is equal to the targets; "" if there is none."""
+    """Name of a feature that is equal to the targets; "" without one."""
     targets = session.targets
     if not isinstance(targets, torch.Tensor) or targets.numel() < 8 or len(unique(targets)) < 2:
         return ""

@@ -3,277 +3,40 @@
 from __future__ import annotations
 
 import contextlib
-import dataclasses
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import Any
 
 import torch
 from torch import nn
 
-from trainscope._lost import text_of
 from trainscope._preflight import Probe
 from trainscope._torch_graph import dtype_name, named_parameters, tensors_in
-from trainscope._torch_preflight import NotTried, Session, mapped, numbers_in, signed_sum
+from trainscope._torch_preflight_pass import Guess, functions_of, guess_of, training_pass
+from trainscope._torch_preflight_session import NotTried, Session, mapped, numbers_in
 from trainscope._torch_preflight_state import check_memory, free_memory
 
 FAR_ABOVE_CHANCE = 3.0
-"""Initial loss in units of that of a guess above which a classifier is confidently wrong: as for the warning of the condition
-`initial_loss`. Common initializations stay below 1.5."""
+"""Initial loss in units of that of a guess above which a classifier is confidently wrong: as for the warning of the
+condition `initial_loss`. Common initializations stay below 1.5."""
 
 FAR_BELOW_CHANCE = 0.5
 """Initial loss in units of that of a guess below which the labels must be known."""
 
 FAR_OFF_SCALE = 100.0
-"""Ratio of the sizes (RMS) of targets and outputs of a regression above which they are on other scales: as in the condition
-of the scale of targets."""
+"""Ratio of the sizes (RMS) of targets and outputs of a regression above which they are on other scales: as in the
+condition of the scale of targets."""
 
 MAX_SIXTEEN_BIT_ERROR = 0.05
-"""Relative difference (RMS) of a layer's output in 16 bits from that in 32 bits above which it is lost: bfloat16 rounds by
-0.4 %, and thirty layers of random rounding reach 2 %."""
-
-LOSS_SCALE = 1024.0
-"""Factor of the loss in float16, whose small gradients would be 0 otherwise."""
+"""Relative difference (RMS) of a layer's output in 16 bits from that in 32 bits above which it is lost: bfloat16 rounds
+by 0.4 %, and thirty layers of random rounding reach 2 %."""
 
 MAX_NAMES = 32
 """Layers and parameters that data and numbers name."""
 
-CLASSES = ("NllLoss", "NllLoss2D", "NllLossNd")
-REGRESSION = ("MseLoss", "L1Loss", "SmoothL1Loss", "HuberLoss")
-
-
-@dataclasses.dataclass
-class Pass:
-    """One forward and backward pass in the modes of the training. `reason`: why there is no loss."""
-
-    outputs: list[torch.Tensor]
-    loss: float | None
-    reason: str
-    guess: _Guess | None
-    gradients: dict[str, torch.Tensor] | None
-    # Shapes of parameters that the loss reaches and that belong neither to the model nor to an optimizer.
-    foreign: list[tuple[int, ...]]
-    called: set[int]
-    # Bytes that the backward pass needs, by module.
-    saved: dict[str, int] | None
-
-
-@dataclasses.dataclass
-class _Guess:
-    """The kind of a loss, and what it would be for a guess."""
-
-    kind: str
-    value: float
-    expected: float
-    classes: int = 0
-    outputs: float = 0.0
-    targets: float = 0.0
-
-
-def training_pass(session: Session) -> Pass:
-    """The pass of the training, made once."""
-    known: Pass | Exception | None = session.__dict__.get("_training_pass")
-    if known is None:
-        try:
-            known = _training_pass(session)
-        except Exception as error:
-            known = error
-        session.__dict__["_training_pass"] = known
-    if isinstance(known, Exception):
-        raise known
-    return known
-
-
-def _training_pass(session: Session) -> Pass:
-    trace = _Saved(session)
-    try:
-        with trace:
-            output = session.run(evaluates=False, gradients=True)
-        saved: dict[str, int] | None = trace.by_module
-    except RuntimeError as error:
-        # Function transforms refuse hooks of saved tensors.
-        if "hook" not in str(error):
-            raise
-        saved = None
-        output = session.run(evaluates=False, gradients=True)
-    outputs = [own.detach() for own in numbers_in(output)]
-    loss: torch.Tensor | None = None
-    reason = ""
-    with session.context(gradients=True):
-        try:
-            loss = session.loss_of(output)
-        except Exception as error:
-            reason = str(error) if isinstance(error, NotTried) else f"the loss could not be computed: {text_of(error)}"
-    root = loss if loss is not None else _projected([own for own in numbers_in(output) if own.grad_fn is not None])
-    found = Pass(outputs, None if loss is None else float(loss.detach()), reason, None, None, [], trace.called, saved)
-    if root is None or root.grad_fn is None:
-        return found
-    functions = functions_of(root.grad_fn)
-    found.guess = _guess(functions) if loss is not None else None
-    # Parameters that the pass has put into the model are none of it.
-    session.settle()
-    found.foreign = _foreign(session, functions)
-    if session.parameters:
-        found.gradients = gradients_of(session, root, functions)
-    return found
-
-
-def _projected(outputs: list[torch.Tensor]) -> torch.Tensor | None:
-    """A sum of all outputs with random signs, in place of a loss."""
-    with torch.enable_grad():
-        sums = [signed_sum(own).cpu() for own in outputs]
-        return torch.stack(sums).sum() if sums else None
-
-
-def gradients_of(session: Session, root: torch.Tensor, functions: list[Any] | None = None) -> dict[str, torch.Tensor]:
-    """Gradients of trainable parameters, without those that have none."""
-    names, tensors = zip(*session.parameters, strict=True)
-    is_half = any(is_on and dtype == torch.float16 for _, is_on, dtype in session.autocast)
-    scale = LOSS_SCALE if is_half and math.isfinite(float(root.detach())) else 1.0
-    with torch.enable_grad():
-        root = root * scale
-    found: Sequence[torch.Tensor | None]
-    # Functions of a program may use parameters that the graph does not show, reentrant checkpoints for example.
-    if any(hasattr(one, "_forward_cls") for one in functions or functions_of(root.grad_fn)):
-        found = _accumulated(root, list(tensors))
-    else:
-        found = torch.autograd.grad(root, tensors, allow_unused=True)
-    return {
-        name: gradient if scale == 1.0 else gradient / scale
-        for name, gradient in zip(names, found, strict=True)
-        if gradient is not None
-    }
-
-
-def _accumulated(root: torch.Tensor, tensors: list[torch.Tensor]) -> list[torch.Tensor | None]:
-    """Gradients by a whole backward pass. `.grad` is as before in the end."""
-    if any(getattr(own, "_post_accumulate_grad_hooks", None) for own in tensors):
-        raise NotTried("gradients are used as they come, by hooks")
-    before = [own.grad for own in tensors]
-    try:
-        for own in tensors:
-            own.grad = None
-        # Not the one that tells a recorder of the training.
-        backward = getattr(torch.autograd.backward, "__wrapped__", torch.autograd.backward)
-        backward(root)
-        return [own.grad for own in tensors]
-    finally:
-        for own, gradient in zip(tensors, before, strict=True):
-            own.grad = gradient
-
-
-class _Saved:
-    """Counts the bytes that are saved for the backward pass, by the module that saves them."""
-
-    def __init__(self, session: Session) -> None:
-        self.by_module: dict[str, int] = {}
-        self.called: set[int] = set()
-        self._names = session.names()
-        self._open: list[str] = []
-        own = [*session.model.parameters(), *tensors_in((session.args, session.kwargs))]
-        self._seen = {_memory(tensor) for tensor in own}
-        self._held: list[Any] = []
-
-    def __enter__(self) -> None:
-        self._hooks = torch.autograd.graph.saved_tensors_hooks(self._pack, lambda tensor: tensor)
-        self._handles = [
-            nn.modules.module.register_module_forward_pre_hook(self._enter),
-            nn.modules.module.register_module_forward_hook(self._leave, always_call=True),
-        ]
-        self._hooks.__enter__()
-
-    def __exit__(self, *error: Any) -> None:
-        self._hooks.__exit__(*error)
-        for handle in self._handles:
-            handle.remove()
-        self._held.clear()
-
-    def _enter(self, module: nn.Module, _args: Any) -> None:
-        self.called.add(id(module))
-        self._open.append(self._names.get(id(module), type(module).__name__))
-
-    def _leave(self, _module: nn.Module, _args: Any, _output: Any) -> None:
-        if self._open:
-            self._open.pop()
-
-    def _pack(self, tensor: torch.Tensor) -> torch.Tensor:
-        memory = _memory(tensor)
-        if memory is not None and memory not in self._seen:
-            self._seen.add(memory)
-            # Freed memory could be given to another tensor, which would not be counted.
-            self._held.append(tensor.detach())
-            name = self._open[-1] if self._open else ""
-            self.by_module[name] = self.by_module.get(name, 0) + tensor.untyped_storage().nbytes()
-        return tensor
-
-
-def _memory(tensor: torch.Tensor) -> int | None:
-    return tensor.untyped_storage().data_ptr() if tensor.layout == torch.strided else None
-
-
-def functions_of(root: Any) -> list[Any]:
-    """Functions of the graph of autograd, those near the loss first."""
-    seen = {root}
-    order = [root]
-    for function in order:
-        for inner, _ in function.next_functions:
-            if inner is not None and inner not in seen:
-                seen.add(inner)
-                order.append(inner)
-    return order
-
-
-def operation_of(function: Any) -> str:
-    return str(type(function).__name__).rstrip("0123456789").removesuffix("Backward")
-
-
-def ignored_label(function: Any) -> int:
-    """The label that does not count in the loss of this function, which keeps it without a sign."""
-    label = int(function._saved_ignore_index)
-    return label - (1 << 64) if label >= 1 << 63 else label
-
-
-def _foreign(session: Session, functions: list[Any]) -> list[tuple[int, ...]]:
-    known = {id(own) for own in session.model.parameters()}
-    known |= {id(own) for optimizer in session.optimizers for group in optimizer.param_groups for own in group["params"]}
-    leaves = [function.variable for function in functions if hasattr(function, "variable")]
-    return [tuple(own.shape) for own in leaves if isinstance(own, nn.Parameter) and id(own) not in known]
-
-
-def _guess(functions: list[Any]) -> _Guess | None:
-    """The loss by its function, and that of a guess; `None` of a loss that is made of others, or unknown."""
-    found = [one for one in functions if operation_of(one) in (*CLASSES, *REGRESSION) or "BinaryCrossEntropy" in operation_of(one)]
-    if len(found) != 1:
-        return None
-    function = found[0]
-    name = operation_of(function)
-    inputs, targets = function._saved_self.detach(), function._saved_target
-    if name in CLASSES:
-        axis = 1 if inputs.ndim > 1 else 0
-        classes = inputs.shape[axis]
-        by_class = inputs.movedim(axis, -1).reshape(-1, classes).float()
-        labels = targets.reshape(-1)
-        counted = (labels != ignored_label(function)) & (labels >= 0)
-        if not bool(counted.any()) or classes < 2:
-            return None
-        value = -by_class[counted].gather(1, labels[counted, None]).mean()
-        return _Guess("cross_entropy", float(value), math.log(classes), classes)
-    if "BinaryCrossEntropy" in name:
-        own = nn.functional.binary_cross_entropy
-        compute = nn.functional.binary_cross_entropy_with_logits if "WithLogits" in name else own
-        return _Guess("binary_cross_entropy", float(compute(inputs.float(), targets.float())), math.log(2), 2)
-    if targets.numel() < 2:
-        return None
-    spread = float(targets.float().var(correction=0))
-    value = float((inputs.float() - targets.float()).square().mean())
-    return _Guess("regression", value, spread, outputs=rms_of(inputs), targets=rms_of(targets))
-
-
-def rms_of(values: torch.Tensor) -> float:
-    return float(values.abs().float().square().mean().sqrt()) if values.numel() else 0.0
-
 
 def sizes_of(tensors: list[torch.Tensor]) -> dict[torch.device, int]:
+    """Bytes of tensors by device."""
     sizes: dict[torch.device, int] = {}
     for own in tensors:
         if not own.is_meta:
@@ -293,7 +56,7 @@ def finite(session: Session) -> Probe:
         nan, infinite = int(tensor.isnan().sum()), int(tensor.isinf().sum())
         numbers["nan"] += nan
         numbers["infinite"] += infinite
-        # Logits of what is not allowed are often -inf.
+        # Logits of forbidden classes are often -inf.
         is_mask = infinite == int((tensor == -math.inf).sum())
         if nan or (infinite and not (is_mask and found.loss is not None and math.isfinite(found.loss))):
             bad.append(f"{nan + infinite} of {tensor.numel()} elements of output {number + 1}")
@@ -322,8 +85,8 @@ def initial_loss(session: Session) -> Probe:
     of = f"ln {guess.classes} = {guess.expected:.3g}"
     if guess.value > FAR_ABOVE_CHANCE * guess.expected:
         says = (
-            f"The first loss is {guess.value:.3g}, that of a guess {of}: the model is confidently wrong. Initialize the last "
-            "layer with smaller weights, and scale the inputs."
+            f"The first loss is {guess.value:.3g}, that of a guess {of}: the model is confidently wrong. Initialize the "
+            "last layer with smaller weights, and scale the inputs."
         )
         return Probe("initial_loss", "failed", says, numbers)
     if guess.value < FAR_BELOW_CHANCE * guess.expected:
@@ -331,7 +94,7 @@ def initial_loss(session: Session) -> Probe:
     return Probe("initial_loss", "passed", f"The first loss is {guess.value:.3g}, as of a guess ({of}).", numbers)
 
 
-def _initially_known(session: Session, guess: _Guess, numbers: dict[str, float], of: str) -> Probe:
+def _initially_known(session: Session, guess: Guess, numbers: dict[str, float], of: str) -> Probe:
     """Decides by one more pass with random weights if they are trained, or the labels leak past them."""
     random = torch.Generator().manual_seed(0)
     weights = [own for _, own in named_parameters(session.model)[0] if own.ndim > 1 and own.is_floating_point()]
@@ -343,7 +106,7 @@ def _initially_known(session: Session, guess: _Guess, numbers: dict[str, float],
         output = session.run(evaluates=False, gradients=True)
         with session.context(gradients=True):
             loss = session.loss_of(output)
-        again = None if loss.grad_fn is None else _guess(functions_of(loss.grad_fn))
+        again = None if loss.grad_fn is None else guess_of(functions_of(loss.grad_fn))
     finally:
         for own, before in zip(weights, copies, strict=True):
             own.data.copy_(before)
@@ -352,23 +115,23 @@ def _initially_known(session: Session, guess: _Guess, numbers: dict[str, float],
     numbers["loss_with_random_weights"] = again.value
     if again.value < FAR_BELOW_CHANCE * guess.expected:
         says = (
-            f"The first loss is {guess.value:.3g}, far below that of a guess ({of}), also with random weights: the labels leak "
-            "into the outputs."
+            f"The first loss is {guess.value:.3g}, far below that of a guess ({of}), also with random weights: the labels "
+            "leak into the outputs."
         )
         return Probe("initial_loss", "failed", says, numbers)
     says = f"The first loss is {guess.value:.3g}, below that of a guess ({of}): the weights are trained."
     return Probe("initial_loss", "passed", says, numbers)
 
 
-def _initial_regression(guess: _Guess, numbers: dict[str, float]) -> Probe:
+def _initial_regression(guess: Guess, numbers: dict[str, float]) -> Probe:
     numbers |= {"outputs_rms": guess.outputs, "targets_rms": guess.targets}
     if guess.targets > FAR_OFF_SCALE * max(1.0, guess.outputs):
         says = f"Targets have a size of {guess.targets:.3g}, outputs of {guess.outputs:.3g}: scale the targets."
         return Probe("initial_loss", "failed", says, numbers)
     if guess.expected > 0 and guess.value > FAR_OFF_SCALE**2 * guess.expected and guess.outputs > guess.targets:
         says = (
-            f"Outputs have a size of {guess.outputs:.3g}, targets of {guess.targets:.3g}: scale the inputs, or initialize the "
-            "last layer with smaller weights."
+            f"Outputs have a size of {guess.outputs:.3g}, targets of {guess.targets:.3g}: scale the inputs, or initialize "
+            "the last layer with smaller weights."
         )
         return Probe("initial_loss", "failed", says, numbers)
     says = f"The first mean square error is {guess.value:.3g}; the variance of the targets is {guess.expected:.3g}."
@@ -397,8 +160,8 @@ def reach(session: Session) -> Probe:
     }  # fmt: skip
     if found.foreign:
         says = (
-            f"The {of} depends on {len(found.foreign)} parameters, one of shape {list(found.foreign[0])}, that are neither in the "
-            "model nor in an optimizer: layers in a Python list instead of a ModuleList?"
+            f"The {of} depends on {len(found.foreign)} parameters, one of shape {list(found.foreign[0])}, that are neither "
+            "in the model nor in an optimizer: layers in a Python list instead of a ModuleList?"
         )
         return Probe("reach", "failed", says, numbers)
     if not gradients:
@@ -408,8 +171,8 @@ def reach(session: Session) -> Probe:
         return Probe("reach", "failed", "The optimizer holds no parameter of the model.", numbers)
     if missing and others:
         says = (
-            f"The optimizer holds {others} parameters that are not in the model, and not {named_few(missing)}, which are: it was "
-            "made before the model was changed."
+            f"The optimizer holds {others} parameters that are not in the model, and not {named_few(missing)}, which are: "
+            "it was made before the model was changed."
         )
         return Probe("reach", "failed", says, numbers)
     cut = _cut_off(session, not_reached) if not_reached else []
@@ -509,14 +272,17 @@ def precision(session: Session) -> Probe:
     numbers = {"layers": len(errors), "above": len(above), "largest": largest if math.isfinite(largest) else math.nan}
     infinite = [name for name, own in errors.items() if own == math.inf]
     numbers["not_finite"] = len(infinite)
-    data = {"errors": {name: float(f"{own:.2g}") for name, own in list(errors.items())[:MAX_NAMES] if math.isfinite(own)}}
+    finite_errors = [(name, own) for name, own in list(errors.items())[:MAX_NAMES] if math.isfinite(own)]
+    data = {"errors": {name: float(f"{own:.2g}") for name, own in finite_errors}}
     if infinite:
         says = f"The output of {infinite[0]} is finite in float32 and not in {dtype}."
         return Probe("precision", "failed", says, numbers, data)
     if above:
-        says = f"The output of {above[0]} in {dtype} differs from float32 by {100 * errors[above[0]]:.2g} %, the first above 5 %."
+        percent = f"{100 * errors[above[0]]:.2g} %"
+        says = f"The output of {above[0]} in {dtype} differs from float32 by {percent}, the first above 5 %."
         return Probe("precision", "failed", says, numbers, data)
-    return Probe("precision", "passed", f"Layers in {dtype} differ from float32 by {100 * largest:.1g} % at most.", numbers, data)
+    says = f"Layers in {dtype} differ from float32 by {100 * largest:.1g} % at most."
+    return Probe("precision", "passed", says, numbers, data)
 
 
 @contextlib.contextmanager
@@ -567,7 +333,7 @@ class _Layers:
 
 
 def memory(session: Session) -> Probe:
-    """Bytes of weights, gradients, the optimizer and what the backward pass needs; the batch that would fit."""
+    """Bytes of weights, gradients, the optimizer and the backward pass; the batch that would fit."""
     found = training_pass(session)
     if found.saved is None:
         raise NotTried("function transforms hide what is saved for the backward pass")
@@ -590,7 +356,8 @@ def memory(session: Session) -> Probe:
     most = f", most of it ({_megabytes(largest[0][1])}) in {largest[0][0] or 'functions'}" if largest else ""
     says = f"Activations take {_megabytes(saved)} for {samples} samples{most}; about {fits:,} samples would fit."
     if saved and fits < samples:
-        says = f"{samples} samples need {_megabytes(saved + trainable + first_update)}, and {_megabytes(free)} are free."
+        needed = _megabytes(saved + trainable + first_update)
+        says = f"{samples} samples need {needed}, and {_megabytes(free)} are free."
         return Probe("memory", "failed", says, numbers, data)
     return Probe("memory", "passed", says, numbers, data)
 

@@ -14,9 +14,10 @@ from torch.optim import Optimizer
 
 from trainscope._preflight import Probe
 from trainscope._torch_graph import dtype_name, named_parameters, tensors_in
-from trainscope._torch_preflight import NotTried, Session
+from trainscope._torch_preflight_pass import Pass, gradients_of, rms_of, training_pass
+from trainscope._torch_preflight_session import NotTried, Session
 from trainscope._torch_preflight_state import check_memory
-from trainscope._torch_probes_training import MAX_NAMES, Pass, gradients_of, named_few, rms_of, sizes_of, training_pass
+from trainscope._torch_probes_training import MAX_NAMES, named_few, sizes_of
 
 NOISE = 1e-6
 """Size (RMS) of a gradient, in units of the largest one of a parameter, below which it is rounding: that of a bias before
@@ -46,7 +47,7 @@ def one_update(session: Session) -> Probe:
     found = training_pass(session)
     if not session.optimizers:
         raise NotTried("no optimizer of PyTorch was given")
-    # Without a loss, the gradients are those of the outputs: what an update does not change is the same.
+    # Without a loss, the gradients are those of the outputs: an update leaves the same elements unchanged.
     gradients = found.gradients
     if not gradients:
         raise NotTried("there is no gradient: see reach")

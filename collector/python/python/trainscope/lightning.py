@@ -35,14 +35,14 @@ _Logger: Any = importlib.import_module(f"{_lightning.__name__}.loggers").Logger
 
 
 class TrainscopeCallback(Adapter, _Callback):  # type: ignore[misc]
-    """Records weights, gradients, activations, the loss of each update and what the module logs.
+    """Records weights, gradients, activations, the loss of each update and the values that the module logs.
 
     The step is `trainer.global_step`, the number of updates before this one; batches that are accumulated for one
     update share it. Gradients are read after unscaling and before clipping. `train/step_loss` is the loss of the
     update: the mean over its accumulated batches. `learning_rate` and `grad_norm` (before clipping) are those of each
-    optimizer; with a `LearningRateMonitor` and a `TrainscopeLogger`, the rates are those of the monitor. What `self.log`
-    gives is recorded at each update, unless the trainer has a `TrainscopeLogger`, which then does it every
-    `log_every_n_steps`. With several optimizers each has its weights and gradients read at its own update, once a batch.
+    optimizer; with a `LearningRateMonitor` and a `TrainscopeLogger`, the rates are those of the monitor. Values of
+    `self.log` are recorded at each update, unless the trainer has a `TrainscopeLogger`, which then does it every
+    `log_every_n_steps`. Each of several optimizers has its weights and gradients read at its updates, once a batch.
 
     `Trainer(callbacks=[TrainscopeCallback("runs/1", every=10)])`
     """
@@ -77,7 +77,7 @@ class TrainscopeCallback(Adapter, _Callback):  # type: ignore[misc]
         watch = self._begin_watch(run, pl_module, self._options)
         for optimizer in trainer.optimizers:
             # So that the first of several reads nothing that the others hold.
-            watch._updates.setdefault(optimizer, 0)
+            watch._state.updates.know(optimizer)
 
     @guarded
     def on_train_batch_start(self, trainer: Any, pl_module: Any, batch: Any, batch_idx: int) -> None:
@@ -105,7 +105,7 @@ class TrainscopeCallback(Adapter, _Callback):  # type: ignore[misc]
 
     @guarded
     def on_train_batch_end(self, trainer: Any, pl_module: Any, outputs: Any, batch: Any, batch_idx: int) -> None:
-        """Records the loss and what was logged, and ends the step if this batch made an update."""
+        """Records the loss and the logged values, and ends the step if this batch made an update."""
         if self._run is None or self._watch is None:
             return
         loss = outputs.get("loss") if isinstance(outputs, Mapping) else outputs
@@ -124,20 +124,20 @@ class TrainscopeCallback(Adapter, _Callback):  # type: ignore[misc]
 
     @guarded
     def on_validation_end(self, trainer: Any, pl_module: Any) -> None:
-        """Records what the validation logged, at the last step; nothing of the sanity check before the training."""
+        """Records the values that the validation logged, at the last step; nothing of the sanity check before the training."""
         if self._run is not None and not trainer.sanity_checking:
             self._record_metrics(trainer)
 
     @guarded
     def on_exception(self, trainer: Any, pl_module: Any, exception: BaseException) -> None:
-        """Ends a run of its own as failed, with a note of the exception."""
+        """Ends a run that this callback has begun as failed, with a note of the exception."""
         if self._run is not None:
             self._run._fail(exception)
         self._close("failure")
 
     @guarded
     def on_train_end(self, trainer: Any, pl_module: Any) -> None:
-        """Removes the hooks, and ends a run of its own."""
+        """Removes the hooks, and ends a run that this callback has begun."""
         self._close()
 
     def _record_metrics(self, trainer: Any) -> None:
@@ -148,7 +148,7 @@ class TrainscopeCallback(Adapter, _Callback):  # type: ignore[misc]
 
 
 class TrainscopeLogger(_Logger):  # type: ignore[misc]
-    """Logger of Lightning that records into a run of its own; every rank into its own folder.
+    """Logger of Lightning that records into a new run; every rank into another folder.
 
     Steps are those that Lightning gives: the number of updates before this one. With a `TrainscopeCallback` without
     folder both record into the same run.
@@ -199,8 +199,7 @@ class TrainscopeLogger(_Logger):  # type: ignore[misc]
             run.hparams(vars(params) if isinstance(params, Namespace) else params)
 
     def finalize(self, status: str) -> None:
-        """Ends the run, as failed if Lightning says "failed". What is logged later begins to record again in the same
-        folder."""
+        """Ends the run, as failed if Lightning says "failed". Later values begin to record again in the same folder."""
         self._owner._close("failure" if status == "failed" else "success")
 
 

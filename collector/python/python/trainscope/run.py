@@ -1,24 +1,25 @@
-"""A run: what a training records into one folder."""
+"""A run: the records of a training in one folder."""
 
 from __future__ import annotations
 
-import argparse
 import contextlib
 import dataclasses
 import importlib
 import operator
 import os
 import shlex
-import weakref
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
 from types import MappingProxyType, TracebackType
 from typing import TYPE_CHECKING, Any, Literal, SupportsFloat, TypeVar
 
-from trainscope import _landscape, _options, _source
+from trainscope import _landscape, _options, _process, _source
+from trainscope._elsewhere import Elsewhere
 from trainscope._lost import guarded, text_of, warn
 from trainscope._native import Recorder
+from trainscope._steps import Step, Steps
+from trainscope._trees import flatten, leaves, mapping_of
 from trainscope.report import Report
 
 if TYPE_CHECKING:
@@ -34,7 +35,7 @@ class Run(Recorder):
     """Records a training into `folder`.
 
     Methods may be called from any thread. They raise nothing because of recording, unless the run was started with
-    `strict`: what cannot be recorded is counted (`report().lost`) and warned of once for each place of the program.
+    `strict`: losses are counted (`report().lost`) and warned of once for each place of the program.
     After `finish`, and in forks of the process, they do nothing but count.
 
     Where `step` is not given, it is the open step (`step`, `steps`), else the number of updates of a watched optimizer,
@@ -47,7 +48,8 @@ class Run(Recorder):
     def __init__(self, folder: str | os.PathLike[str], **options: Any) -> None:
         """Creates the folder and begins a file in it. Options are those of `trainscope.start`; ranks are not looked up.
 
-        Raises OSError if the folder cannot be made, TypeError or ValueError for a wrong option or an address of a store.
+        Raises OSError if the folder cannot be made, TypeError or ValueError for a wrong option or the address of a
+        store.
         """
         self._lost_places: dict[tuple[str, int], str] = {}
         self._watches: list[Watch] = []
@@ -59,8 +61,6 @@ class Run(Recorder):
         self._is_finished = False
         self._has_failed = False
         self._system: System | None = None
-        from trainscope import _process
-
         _process.register(self)
         if options.get("system"):
             self._begin_system(options.get("world_size"))
@@ -106,14 +106,20 @@ class Run(Recorder):
 
     @guarded
     def image(
-        self, name: str, image: Any, step: int | None = None, *, layout: str | None = None, wall_time: float | None = None
+        self,
+        name: str,
+        image: Any,
+        step: int | None = None,
+        *,
+        layout: str | None = None,
+        wall_time: float | None = None,
     ) -> None:
         """Records an image, or several of one size.
 
         `image`: an array of any framework with the axes HW, HWC, CHW, NHWC or NCHW and 1, 3 or 4 channels, an image of
-        Pillow or a figure of Matplotlib. Floating point is from 0 to 1, other numbers from 0 to 255; what is beyond is
-        cut off, NaN is black. `layout`: the axes, where their sizes leave it open. The pixels are copied;
-        another thread encodes them.
+        Pillow or a figure of Matplotlib. Floating point is from 0 to 1, other numbers from 0 to 255; numbers beyond are
+        cut off, NaN is black. `layout`: the axes, if their sizes leave it open. The pixels are copied; another thread
+        encodes them.
         """
         pixels = _pixels_of(image)
         if pixels is None:
@@ -125,22 +131,22 @@ class Run(Recorder):
     def hparams(self, values: Mapping[str, Any], metrics: Sequence[str] = ()) -> None:
         """Records hyper-parameters: shown in the list of runs, compared and searched.
 
-        `values`: a mapping, dataclass or `argparse.Namespace`, whose nested names are joined by `/`. What is neither
-        number, text nor bool is written as its `repr`. `metrics`: names of scalars that measure success. May be called
-        again: later values win.
+        `values`: a mapping, dataclass or `argparse.Namespace`, whose nested names are joined by `/`. A value that is
+        neither number, text nor bool is written as its `repr`. `metrics`: names of scalars that measure success. May be
+        called again: later values win.
         """
         metrics = [metrics] if isinstance(metrics, str) else metrics
         if not isinstance(metrics, Sequence):
             raise TypeError(f"metrics are names, not {type(metrics).__name__}")
-        self._hparams(list(_flatten(_mapping_of(values), "")), [str(metric) for metric in metrics])
+        self._hparams(list(flatten(mapping_of(values))), [str(metric) for metric in metrics])
 
     @guarded
     def graph(self, model_or_graph: Any, *inputs: Any, name: str = "model") -> None:
-        """Records what the model computes.
+        """Records the graph of a model.
 
-        A module of PyTorch: its modules, the functions between them and their edges, by one forward pass with `inputs` in
-        evaluation mode; the modes of the modules are put back. The bytes of an ONNX model are stored as a file beside the records, those of a TensorFlow
-        GraphDef as a record. No weights of modules are written.
+        A module of PyTorch: its modules, the functions between them and their edges, by one forward pass with `inputs`
+        in evaluation mode; the modes of the modules are put back. The bytes of an ONNX model become a file beside the
+        records, those of a TensorFlow GraphDef a record. No weights of modules are written.
         """
         if isinstance(model_or_graph, bytes):
             self._graph_of_bytes(model_or_graph, name)
@@ -172,7 +178,7 @@ class Run(Recorder):
     ) -> None:
         """Records a measurement of the program that trains, for the engine to judge.
 
-        `kind`: what was measured; `subject`: of what. Bounded: 64 numbers and 64 texts.
+        `kind`: the measurement; `subject`: its object. Bounded: 64 numbers and 64 texts.
         """
         measured = [(name, float(value)) for name, value in numbers.items()]
         self._write_fact(kind, subject, measured, list(texts.items()), source, step)
@@ -193,29 +199,32 @@ class Run(Recorder):
     ) -> None:
         """Records the loss on a plane through the weights that the training has passed, at the last step of them.
 
-        `snapshots`: weights by step, as copies of `model.state_dict()`: at least 3 that are not on one line. The plane goes through
-        the last one; its directions are the two principal ones of all, or random ones with `seed`. `loss` is called
-        `size`² times and once for each snapshot, and returns a number; NaN and infinities are recorded. It gets the
-        weights by name, in single precision, as arrays of the framework that the snapshots are of. With `model`, a module
-        of PyTorch, it gets nothing: its parameters have the weights, without gradients, and are put back in the end.
+        `snapshots`: weights by step, as copies of `model.state_dict()`: at least 3 that are not on one line. The plane
+        goes through the last one; its directions are the two principal ones of all, or random ones with `seed`. `loss`
+        is called `size`² times and once for each snapshot, and returns a number; NaN and infinities are recorded. It
+        gets the weights by name, in single precision, as arrays of the framework that the snapshots are of. With
+        `model`, a module of PyTorch, it gets nothing: its parameters have the weights, without gradients, and are put
+        back in the end.
 
-        `samples`: number of samples over which the loss is a mean. `normalisation`: `orthonormal` (default), or `filter`:
-        each filter of a direction is as long as that of the weights (Li et al. 2018; default with `seed`). `reach`: half of
-        the side of the square, in units of the directions; without it, the path with a margin, or 1. If `loss`
-        raises, nothing is recorded. Memory: three copies of the weights beside the snapshots.
+        `samples`: number of samples over which the loss is a mean. `normalisation`: `orthonormal` (default), or
+        `filter`: each filter of a direction is as long as that of the weights (Li et al. 2018; default with `seed`).
+        `reach`: half of the side of the square, in units of the directions; without it, the path with a margin, or 1.
+        If `loss` raises, nothing is recorded. Memory: three copies of the weights beside the snapshots.
         """
         options = {"name": name, "size": size, "samples": samples, "seed": seed}
         _landscape.record(self, snapshots, loss, model, normalisation=normalisation, reach=reach, **options)
 
     @guarded
     def lineage(self, **fields: Any) -> None:
-        """Records settings of the training: optimizer, learning_rate, loss_function, epochs, parallel_mode, device_count,
-        batch_size, dataset_path, dataset_size, network, loss, model_path, model_size_bytes; others as user-defined."""
+        """Records settings of the training: optimizer, learning_rate, loss_function, epochs, parallel_mode,
+        device_count, batch_size, dataset_path, dataset_size, network, loss, model_path, model_size_bytes; others as
+        user-defined."""
         self._train_lineage(fields)
 
     @guarded
     def dataset(self, pipeline: Sequence[Mapping[str, Any] | str]) -> None:
-        """Records the data pipeline: its operations from the source on, each a name or a mapping with `op` and parameters.
+        """Records the operations of the data pipeline, the source first: each a name or a mapping with `op` and
+        parameters.
 
         `run.dataset([{"op": "Mnist", "path": "data"}, "Shuffle", {"op": "Batch", "size": 32}])`
         """
@@ -225,18 +234,18 @@ class Run(Recorder):
         self._dataset([(str(step.pop("op")), [(str(k), v) for k, v in step.items()]) for step in steps])
 
     def step(self, number: int | None = None) -> Step:
-        """Context manager: what is recorded in it belongs to this step. Its tensors become one record at its end.
+        """Context manager: records made in it belong to this step. Its tensors become one record at its end.
 
         `number=None`: one more than the last one.
         """
         return Step(self, self._next_step if number is None else number)
 
     def steps(self, batches: Iterable[T], *, start: int | None = None) -> Steps[T]:
-        """Iterates over `batches`, each in a step of its own, numbered from `start`: by default one more than the last step,
-        so that the second epoch goes on where the first has ended.
+        """Iterates over `batches`, each in a new step. Steps count from `start`, by default from the one after the last
+        step: the second epoch goes on where the first has ended.
 
-        Records a span `data` for the wait and `step` for the body of the loop. Closes the iterator of `batches` when the
-        loop is left. The result has the length of `batches`, for progress bars.
+        Records a span `data` for the wait and `step` for the body of the loop. Closes the iterator of `batches` when
+        the loop is left. The result has the length of `batches`, for progress bars.
         """
         return Steps(batches, self._in_steps(iter(batches), start))
 
@@ -254,7 +263,7 @@ class Run(Recorder):
                 try:
                     batch = next(iterator)
                 except StopIteration:
-                    # There is no such step: what follows belongs to the last one.
+                    # There is no such step: later records belong to the last one.
                     if number > start:
                         self._begin_step(number - 1)
                     return
@@ -288,14 +297,15 @@ class Run(Recorder):
     ) -> Watch | None:
         """Records statistics of a PyTorch model's weights, gradients and activations on selected steps.
 
-        `gradients`: "update" as the optimizer gets them; "raw" after each backward pass, before all-reduce, clipping and
-        unscaling; or False. `scaler`: a `GradScaler`, so that gradients are unscaled and skipped updates marked. `names`,
-        `exclude`: patterns of tensors. `every`, `first`: steps; those of the run by default. `curves`: the learning rate
-        whenever it changes, and the norm of all gradients that the optimizer holds, as `learning_rate` and `grad_norm`. `preflight`: probes the model
-        after the backward pass of the first batch, as `trainscope.preflight` does, whose options may be given as a mapping;
-        by default if TRAINSCOPE_PREFLIGHT is set.
+        `gradients`: "update" as the optimizer gets them; "raw" after each backward pass, before all-reduce, clipping
+        and unscaling; or False. `scaler`: a `GradScaler`, so that gradients are unscaled and skipped updates marked.
+        `names`, `exclude`: patterns of tensors. `every`, `first`: steps; those of the run by default. `curves`: the
+        learning rate whenever it changes, and the norm of all gradients that the optimizer holds, as `learning_rate`
+        and `grad_norm`. `preflight`: probes the model after the backward pass of the first batch, as
+        `trainscope.preflight` does, whose options may be given as a mapping; by default if TRAINSCOPE_PREFLIGHT is set.
+
         Costs 3 µs a tensor and reading its memory, on selected steps only. Does not keep the model alive and changes no
-        result. `None` if the model cannot be watched, which is warned of.
+        result. `None` if the model cannot be watched, with a warning.
         """
         try:
             from trainscope.torch import Watch
@@ -341,7 +351,7 @@ class Run(Recorder):
         Names are joined by `/`. The step's policy is not asked.
         """
         tensors: list[tuple[str, str, Any]] = []
-        for name, leaf in _leaves(stats, ""):
+        for name, leaf in leaves(stats):
             if hasattr(leaf, "trainscope_row"):
                 dtype, shape, row = leaf.trainscope_row()
                 self._record_summary(name, role, dtype, shape, row, step)
@@ -353,8 +363,8 @@ class Run(Recorder):
     def gate(self, place: Literal["after_step", "before_update"] = "after_step") -> None:
         """Place where the training may wait, or end, in a live session: `after_step` or `before_update`.
 
-        For loops that use neither `step` nor `steps`: after the step, what was gathered is written. Call it on all ranks,
-        outside of collectives. Raises `TrainingStopped` if a person or a hit ends the training; does nothing but write
+        For loops that use neither `step` nor `steps`: after the step, everything gathered is written. Call it on all
+        ranks, outside of collectives. Raises `TrainingStopped` if a person or a hit ends the training; only writes
         unless the training is connected or `at_hit` is set.
         """
         self._stop_at(self._is_stopped_at(place))
@@ -452,110 +462,29 @@ class Run(Recorder):
             message = str(error)
         except Exception:
             message = ""
-        source = None if place is None else _source.of(*place)
+        source = _source.of_place(place)
         self._fact("failure", type(error).__qualname__, texts={"message": message}, source=source)
 
 
-class Steps(Iterator[T]):
-    """Batches, each in a step of its own; `Run.steps` creates them."""
-
-    def __init__(self, batches: Iterable[T], in_steps: Iterator[T]) -> None:
-        self._batches = batches
-        self._in_steps = in_steps
-
-    def __iter__(self) -> Iterator[T]:
-        # The loop holds the generator, which ends its step when the loop is left.
-        return self._in_steps
-
-    def __next__(self) -> T:
-        return next(self._in_steps)
-
-    def __len__(self) -> int:
-        """Number of batches. Raises TypeError if they do not know it."""
-        return len(self._batches)  # type: ignore[arg-type]
-
-
-class Step(AbstractContextManager["Step"]):
-    """A step of a training; `Run.step` creates one."""
-
-    def __init__(self, run: Run, number: int) -> None:
-        self._run = run
-        self.number = number
-
-    def __enter__(self) -> Step:
-        run = self._run
-        run._begin_step(self.number)
-        for watch in run._watches:
-            watch.begin(self.number)
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
-    ) -> None:
-        number = self._run._open_step()
-        if number is not None:
-            self._run._next_step = number + 1
-        if kind is None and self._run._has_gate("after_step"):
-            self._run.gate()
-        else:
-            self._run._end_step()
-
-
 _RECORDS = frozenset(
-    "scalar values log log_tree image audio text histogram tensor counter dataset hparams lineage graph span step steps".split()
+    "scalar values log log_tree image audio text histogram tensor counter dataset hparams lineage graph span step "
+    "steps".split()
 )
 """Methods that record."""
 
 
 class ReplacedRun(Run):
-    """A run that `start` has finished because it began another one. What is still recorded into it is lost."""
+    """A run that `start` has finished because it began another one. Later records of it are lost."""
 
     def __getattribute__(self, name: str) -> Any:
         if name in _RECORDS:
             folder = super().__getattribute__("folder")
             warn(
                 self,
-                f"the run in {folder} ended when `start` began another one, and this is lost: runs that are open at the same "
-                "time are made by trainscope.Run(folder)",
+                f"the run in {folder} ended when `start` began another one, and this is lost: runs that are open at "
+                "the same time are made by trainscope.Run(folder)",
             )
         return super().__getattribute__(name)
-
-
-class Elsewhere:
-    """Replaces a run or writer in a process that received it by pickle. It takes every call, records nothing, and warns once."""
-
-    def __init__(self, what: str) -> None:
-        self._what = what
-
-    def __getattr__(self, name: str) -> Any:
-        if name.startswith("_"):
-            raise AttributeError(name)
-        return self._do_nothing
-
-    def _do_nothing(self, *_args: Any, **_options: Any) -> Elsewhere:
-        if not self.__dict__.get("_has_warned"):
-            self._has_warned = True
-            warn(
-                None,
-                f"{self._what} is that of another process, and nothing is recorded here: begin a run in this process, or "
-                "return the values to that one",
-            )
-        return self
-
-    def __call__(self, function: Any) -> Any:
-        """The function itself, for `span` as a decorator."""
-        return function
-
-    def __enter__(self) -> Elsewhere:
-        return self
-
-    def __exit__(self, *_exception: object) -> None:
-        pass
-
-    def steps(self, batches: Iterable[T], *, start: int | None = None) -> Steps[T]:
-        """The batches."""
-        self._do_nothing()
-        return Steps(batches, iter(batches))
 
 
 class TrainingStopped(SystemExit):
@@ -585,48 +514,8 @@ def _sentence_of(error: BaseException) -> str:
     return f"The training ended with {text_of(error)}{place}"
 
 
-def _mapping_of(values: Any) -> Mapping[str, Any]:
-    if dataclasses.is_dataclass(values) and not isinstance(values, type):
-        return {field.name: getattr(values, field.name) for field in dataclasses.fields(values)}
-    if isinstance(values, argparse.Namespace):
-        return vars(values)
-    if isinstance(values, Mapping):
-        return values
-    raise TypeError(f"hyper-parameters are a mapping, dataclass or Namespace, not {type(values).__name__}")
-
-
 MAX_OPERATIONS = 1_000
 """Most operations of a data pipeline: each is nested in the next one."""
-
-MAX_DEPTH = 16
-"""Deepest nesting of mappings; one that holds itself would not end."""
-
-
-def _flatten(values: Mapping[str, Any], prefix: str, depth: int = 0) -> Iterator[tuple[str, float | str | bool]]:
-    for name, value in values.items():
-        path = f"{prefix}{name}"
-        is_nested = isinstance(value, (Mapping, argparse.Namespace)) or (
-            dataclasses.is_dataclass(value) and not isinstance(value, type)
-        )
-        if is_nested and depth < MAX_DEPTH:
-            yield from _flatten(_mapping_of(value), f"{path}/", depth + 1)
-        elif isinstance(value, (bool, int, float, str)):
-            yield path, value
-        else:
-            yield path, repr(value)
-
-
-def _leaves(tree: Any, prefix: str) -> Iterator[tuple[str, Any]]:
-    """Leaves of nested mappings and sequences with their joined names."""
-    if isinstance(tree, Mapping):
-        for name, value in tree.items():
-            yield from _leaves(value, f"{prefix}/{name}" if prefix else str(name))
-    elif isinstance(tree, (list, tuple)):
-        for index, value in enumerate(tree):
-            yield from _leaves(value, f"{prefix}/{index}" if prefix else str(index))
-    elif tree is not None:
-        yield prefix or "value", tree
-
 
 def _pixels_of(image: Any) -> tuple[bytes, int, int, int] | None:
     """Bytes, width, height and channels of an image of Pillow or a figure of Matplotlib; `None` for anything else."""
@@ -640,7 +529,3 @@ def _pixels_of(image: Any) -> tuple[bytes, int, int, int] | None:
         converted = image if image.mode == mode else image.convert(mode)
         return converted.tobytes(), *converted.size, len(converted.getbands())
     return None
-
-
-OPEN_RUNS: weakref.WeakSet[Run] = weakref.WeakSet()
-"""Runs that may have to be ended with the process."""

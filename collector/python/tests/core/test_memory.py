@@ -219,7 +219,7 @@ class Converted:
 
 
 class Interface:
-    """An object whose array interface is made anew at each access, and is all that holds the memory."""
+    """An object whose array interface is made again at each access, and is all that holds the memory."""
 
     @property
     def __array_interface__(self) -> dict[str, Any]:

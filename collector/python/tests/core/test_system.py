@@ -113,7 +113,7 @@ def test_steps_do_not_go_back_and_nothing_is_recorded_before_one_is_known(
     monkeypatch.setattr(_system, "_read", lambda readers: (times.append(time.monotonic()), original(readers))[1])
     with counted(monkeypatch) as steps, trainscope.start(tmp_path, system=True) as run:
         until(lambda: len(times) > 5)
-        # A training that goes on at step 1,000 has no value at step 0, which would begin the curve anew.
+        # A training that goes on at step 1,000 has no value at step 0, which would start the curve again.
         assert steps == []
         run.scalar("train/loss", 1.0, 1_000)
         until(lambda: steps)

@@ -850,7 +850,7 @@ def test_rows_of_an_embedding_that_are_used(record: Any, are_zero: bool) -> None
 
 
 @pytest.mark.parametrize("how", ["copied", "tied", "apart"])
-def test_weights_that_were_equal_and_are_not_any_more(record: Any, how: str) -> None:
+def test_weights_that_were_equal_and_no_longer_are(record: Any, how: str) -> None:
     def train(run: trainscope.Run) -> None:
         model = Language()
         if how == "tied":

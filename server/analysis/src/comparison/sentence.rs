@@ -1,9 +1,8 @@
 //! Sentence that tells where two runs diverge, the same for the command, the API, the report and the page.
 
+use trainscope_api::Sentence;
 use trainscope_format::Role;
 use trainscope_format::digits::{count, integer, number};
-
-use crate::text::Sentence;
 
 /// Significant digits of a difference.
 const DIGITS: usize = 2;
@@ -80,10 +79,6 @@ pub struct First {
     pub has_other_shape: bool,
 }
 
-fn both(en: String, zh: String) -> Sentence {
-    Sentence { en, zh }
-}
-
 fn plural(n: u64, one: &str, many: &str) -> String {
     format!("{} {}", count(n), if n == 1 { one } else { many })
 }
@@ -121,18 +116,18 @@ impl Facts {
             return self.beyond_noise();
         }
         if self.is_in_scalars_only() {
-            return both(
+            return Sentence::new(
                 format!("They differ only in scalars, from step {step}, first in {name}."),
                 format!("两者仅标量不同：自迭代 {step} 起，最先是{name_zh}。"),
             );
         }
         if self.is_from_start() {
-            return both(
+            return Sentence::new(
                 format!("They differ from step {step}, first in {name}."),
                 format!("两者自迭代 {step} 起不同，最先是{name_zh}。"),
             );
         }
-        both(
+        Sentence::new(
             format!("They diverge at step {step}, first in {name}."),
             format!("两者在迭代 {step} 出现差异，最先是{name_zh}。"),
         )
@@ -168,7 +163,7 @@ impl Facts {
             )
         });
         let (en, zh): (Vec<String>, Vec<String>) = beyond.into_iter().chain(odd).unzip();
-        both(
+        Sentence::new(
             format!(
                 "They differ from the start (other seed or settings). {}.",
                 en.join("; ")
@@ -200,13 +195,13 @@ impl Facts {
             }
         };
         if self.tensors + self.scalars > 0 {
-            return both(
+            return Sentence::new(
                 "They have no step in common, so there is nothing to compare.".to_owned(),
-                "两者没有相同的迭代，无从比较。".to_owned(),
+                "两者没有相同的迭代，无从对比。".to_owned(),
             );
         }
         let [(a, a_zh), (b, b_zh)] = [side(0), side(1)];
-        both(
+        Sentence::new(
             format!("They have no tensor and no tag in common: {a}; {b}."),
             format!("两者没有相同的张量或标签：{a_zh}；{b_zh}。"),
         )
@@ -215,14 +210,14 @@ impl Facts {
     fn equal(&self) -> Sentence {
         if let Some(until) = self.read_until {
             return match until {
-                Some(step) => both(
+                Some(step) => Sentence::new(
                     format!(
                         "They are equal up to step {}; later tensors are being read.",
                         integer(step)
                     ),
                     format!("到迭代 {} 为止相同；之后的张量正在读取。", integer(step)),
                 ),
-                None => both(
+                None => Sentence::new(
                     "Their tensors are being read.".to_owned(),
                     "正在读取两者的张量。".to_owned(),
                 ),
@@ -230,14 +225,14 @@ impl Facts {
         }
         if self.is_growing {
             let last = integer(self.steps.map_or(0, |steps| steps.1));
-            return both(
+            return Sentence::new(
                 format!("They are equal so far, up to step {last}."),
                 format!("到目前为止相同，直到迭代 {last}。"),
             );
         }
         if let Some((difference, step, name)) = &self.largest {
             let (size, step) = (number(*difference, DIGITS), integer(*step));
-            return both(
+            return Sentence::new(
                 format!(
                     "They are equal within the tolerance: at most {size} apart, at step {step} in {name}."
                 ),
@@ -245,17 +240,17 @@ impl Facts {
             );
         }
         if self.is_same {
-            return both(
+            return Sentence::new(
                 "They are equal to the bit.".to_owned(),
                 "两者逐位相同。".to_owned(),
             );
         }
-        both("They are equal.".to_owned(), "两者相同。".to_owned())
+        Sentence::new("They are equal.", "两者相同。")
     }
 
     /// Further facts below the sentence.
     pub fn detail(&self) -> Sentence {
-        let mut all = both(String::new(), String::new());
+        let mut all = Sentence::default();
         let mut add = |en: String, zh: String| {
             if !all.en.is_empty() {
                 all.en.push(' ');
@@ -291,7 +286,7 @@ impl Facts {
                         tolerance(self.tolerance).0
                     ),
                     format!(
-                        "在 {} 个共同的迭代上比较了 {} 个张量和标量；容差 {}。",
+                        "在 {} 个共同的迭代上对比了 {} 个张量和标量；容差 {}。",
                         count(self.common_steps),
                         count(self.tensors + self.scalars),
                         tolerance(self.tolerance).1
@@ -327,7 +322,7 @@ impl Facts {
                     plural(self.other_shapes, "tensor", "tensors in all")
                 ),
                 format!(
-                    "形状不同的张量共 {} 个，无法逐元素比较。",
+                    "形状不同的张量共 {} 个，无法逐元素对比。",
                     count(self.other_shapes)
                 ),
             );

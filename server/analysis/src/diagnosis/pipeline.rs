@@ -84,7 +84,7 @@ impl Pipeline {
         if self.is_empty() {
             let opinion = Opinion::unknown(
                 "the data pipeline was not recorded; sample order and value range are not checked",
-                "未记录数据预处理流程，无法判断样本顺序和取值范围",
+                "未记录数据流水线，无法判断样本顺序和取值范围",
                 Missing::Pipeline,
             );
             return vec![(Rule::Shuffling, opinion)];
@@ -111,7 +111,7 @@ impl Pipeline {
             ),
             None => Opinion::unknown(
                 "shuffling is unknown: the pipeline does not record it",
-                "数据流程未说明样本是否打乱",
+                "数据流水线未说明样本是否打乱",
                 Missing::Shuffle,
             ),
         }
@@ -130,11 +130,11 @@ impl Pipeline {
                 format!(
                     "{source} outputs pixels from 0 to 255, and the pipeline does not normalize them"
                 ),
-                format!("{source} 的像素取值为 0 到 255，数据流程中没有归一化操作"),
+                format!("{source} 的像素取值为 0 到 255，数据流水线中没有归一化操作"),
             ),
             None => Opinion::unknown(
                 "the value range is unknown: neither the pipeline nor input tensors record it",
-                "数据流程和输入张量均未说明取值范围",
+                "数据流水线和输入张量均未说明取值范围",
                 Missing::Inputs,
             ),
         }

@@ -1,6 +1,8 @@
 //! Rules of the guided diagnosis: names, titles, topics and consequences.
 
-use super::Topic;
+use trainscope_api::guide::Topic;
+use trainscope_api::program::ProgramPart;
+
 use crate::text::Text;
 
 macro_rules! rules {
@@ -93,7 +95,7 @@ rules! {
     /// A feature that is the label.
     LabelInFeatures = "label_in_features", Input, NoProgress, "Label among the features", "特征中的标签";
     /// Labels that are all the same.
-    OneLabel = "one_label", Input, NoProgress, "Variety of the labels", "标签的多样性";
+    OneLabel = "one_label", Input, NoProgress, "Variety of the labels", "类别标签的多样性";
     /// Features of very different sizes.
     InputScale = "input_scale", Input, Everything, "Size of the features", "特征的大小";
     /// Targets much larger than the outputs.
@@ -113,57 +115,42 @@ rules! {
     /// The operation that makes NaN or infinities.
     OperationNotFinite = "operation_not_finite", Model, NotFinite, "First NaN or Inf", "首个 NaN 或 Inf";
     /// Probes of the first batch.
-    PreflightProbe = "preflight_probe", Model, NoProgress, "Preflight", "训练前检查";
+    PreflightProbe = "preflight_probe", Model, NoProgress, "Preflight", "首批数据检查";
     /// An exception that ended the program.
     ProgramFailed = "program_failed", Recorded, End, "End of the program", "程序的结束";
 }
 
-/// Part of the program that a rule is about.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Part {
-    /// Parameters, and those that the loss reaches.
-    Model,
-    /// Optimizers and their settings.
-    Optimizer,
-    /// Loss functions.
-    Loss,
-    /// Batches, labels and loaders.
-    Data,
-    /// Passes and updates.
-    Loop,
-}
-
 impl Rule {
     /// Part of the program that it is about; `None` for rules about graphs alone, and about the end of the program.
-    pub const fn part(self) -> Option<Part> {
+    pub const fn part(self) -> Option<ProgramPart> {
         Some(match self {
             Self::ParametersNotReached
             | Self::ParametersNotRegistered
             | Self::NothingLoaded
             | Self::TieBroken
-            | Self::EmbeddingOneRow => Part::Model,
+            | Self::EmbeddingOneRow => ProgramPart::Model,
             Self::Settings
             | Self::OptimizerParameters
             | Self::LearningRateGone
-            | Self::UpdateRoundedAway => Part::Optimizer,
+            | Self::UpdateRoundedAway => ProgramPart::Optimizer,
             Self::LossActivation
             | Self::Broadcast
             | Self::LossWithoutGradient
-            | Self::TargetScale => Part::Loss,
+            | Self::TargetScale => ProgramPart::Loss,
             Self::OneLabel
             | Self::LabelsShifted
             | Self::LabelInFeatures
             | Self::InputScale
             | Self::Shuffling
             | Self::RepeatedBatch
-            | Self::SeededInLoop => Part::Data,
+            | Self::SeededInLoop => ProgramPart::Data,
             Self::EvaluationMode
             | Self::GradientsNotCleared
             | Self::GradientsClearedBetween
             | Self::ClippedBeforeUnscaling
             | Self::ClippedNothing
             | Self::LossScaleCollapsed
-            | Self::WaitsForDevice => Part::Loop,
+            | Self::WaitsForDevice => ProgramPart::Loop,
             Self::UnusedParameters
             | Self::UselessBias
             | Self::LinearLayers

@@ -138,7 +138,7 @@ impl Settings {
         if known.is_empty() {
             return Opinion::unknown(
                 "learning rate and batch size were not recorded",
-                "未记录学习率和批大小",
+                "未记录学习率和批次大小",
                 Missing::Settings,
             );
         }

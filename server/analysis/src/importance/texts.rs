@@ -1,7 +1,7 @@
 //! Sentences about importances, in English and Chinese.
 
+use trainscope_api::Sentence;
 use trainscope_api::importance::{Bar, Importance, Measure, Reason, Trust};
-use trainscope_api::profile::Sentence;
 use trainscope_format::digits;
 
 use super::{BEST_FOREST_RUNS, MIN_RUNS, least_runs};
@@ -25,13 +25,13 @@ pub fn sentences(
         Some(Direction::More) => (", higher is better", "（越大越好）"),
         None => ("", ""),
     };
-    let mut all = vec![sentence(
+    let mut all = vec![Sentence::new(
         format!("{target}{en_better}; {en}; {runs} runs"),
         format!("{target}{zh_better}；{zh}；{runs} 个训练"),
     )];
     if importance.left_out > 0 {
         let count = importance.left_out;
-        all.push(sentence(
+        all.push(Sentence::new(
             format!("{count} runs without a finite {target} are left out"),
             format!("{count} 个训练没有有限的 {target}，不参与计算"),
         ));
@@ -41,20 +41,20 @@ pub fn sentences(
             BEST_FOREST_RUNS,
             importance.forest_runs.saturating_sub(BEST_FOREST_RUNS),
         );
-        all.push(sentence(
+        all.push(Sentence::new(
             format!("the forest saw the {best} best runs and {others} of the others"),
             format!("随机森林使用最好的 {best} 个训练和其余训练中的 {others} 个"),
         ));
     }
     let share = importance.r_squared.unwrap_or_default() * 100.0;
     match importance.trust {
-        Some(Trust::Poor) => all.push(sentence(
+        Some(Trust::Poor) => all.push(Sentence::new(
             format!(
                 "these parameters do not explain the result: the forest explains {share:.0} % of the runs it has not seen"
             ),
             format!("这些参数不能解释该结果：随机森林只能解释未见过的训练的 {share:.0} %"),
         )),
-        Some(Trust::Fair) => all.push(sentence(
+        Some(Trust::Fair) => all.push(Sentence::new(
             format!("the forest explains {share:.0} % of the runs it has not seen"),
             format!("随机森林能解释未见过的训练的 {share:.0} %"),
         )),
@@ -64,19 +64,15 @@ pub fn sentences(
     all
 }
 
-fn sentence(en: String, zh: String) -> Sentence {
-    Sentence { en, zh }
-}
-
 fn too_few(target: &str, wanted: Option<Measure>, runs: usize) -> Sentence {
     let least = wanted.map_or(MIN_RUNS, least_runs);
     if runs >= least {
-        return sentence(
+        return Sentence::new(
             format!("choose whether a lower or a higher {target} is better"),
             format!("不知道 {target} 的优化方向：请选择越小越好或越大越好"),
         );
     }
-    sentence(
+    Sentence::new(
         format!("{runs} runs with a finite {target}: too few to tell, {least} are needed"),
         format!("只有 {runs} 个训练有有限的 {target}：太少，无法判断，至少需要 {least} 个"),
     )
@@ -112,7 +108,7 @@ fn scale(measure: Measure, importance: &Importance) -> Option<Sentence> {
         .filter(|bar| bar.is_log && bar.value.is_some());
     let names: Vec<&str> = logs.map(|bar| &*bar.name).collect();
     (!names.is_empty()).then(|| {
-        sentence(
+        Sentence::new(
             format!("on a logarithmic scale: {}", names.join(", ")),
             format!("取对数：{}", names.join("、")),
         )
@@ -123,7 +119,7 @@ fn scale(measure: Measure, importance: &Importance) -> Option<Sentence> {
 pub fn words(bar: &Bar) -> Sentence {
     if let Some(reason) = bar.reason {
         let (en, zh) = reason_words(reason);
-        return sentence(en.to_owned(), zh.to_owned());
+        return Sentence::new(en, zh);
     }
     let Some(best) = bar.best else {
         return Sentence::default();
@@ -146,7 +142,7 @@ pub fn words(bar: &Bar) -> Sentence {
             format!("前 {of} 个中的 {runs} 个"),
         )
     };
-    sentence(
+    Sentence::new(
         format!("Best runs have {name} {values} ({en})"),
         format!("最好的训练 {name} 为 {values}（{zh}）"),
     )

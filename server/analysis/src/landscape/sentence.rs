@@ -1,10 +1,10 @@
 //! The sentence about a landscape: the first rule that holds.
 
+use trainscope_api::Sentence;
 use trainscope_format::Landscape;
 use trainscope_format::digits::{brief, non_finite, percent};
 
 use super::figures::Figures;
-use crate::text::Sentence;
 
 /// Size of the basin, as a share of the path, below which it is narrow.
 const NARROW: f64 = 0.05;
@@ -82,11 +82,11 @@ fn over_a_hill(landscape: &Landscape, figures: &Figures) -> Option<Conclusion> {
     let (en, zh) = match (name(hill.after), name(hill.after + 1)) {
         (Some(from), Some(to)) if landscape.unit == "epoch" => (
             format!("Between epochs {from} and {to}"),
-            format!("在第 {from} 与第 {to} 轮之间"),
+            format!("在轮次 {from} 与 {to} 之间"),
         ),
         (Some(from), Some(to)) => (
             format!("Between steps {from} and {to}"),
-            format!("在第 {from} 与第 {to} 次迭代之间"),
+            format!("在迭代 {from} 与 {to} 之间"),
         ),
         _ => (
             "Between two saved states".to_owned(),

@@ -362,7 +362,7 @@ fn the_first_rule_that_holds_makes_the_sentence() {
             .starts_with("Between steps 0 and 10, the path climbs over a loss of 3"),
         "{hill:?}"
     );
-    assert!(hill.sentence.zh.contains("第 0 与第 10 次迭代"));
+    assert!(hill.sentence.zh.contains("迭代 0 与 10"));
     let wide = concluded(&landscape(grid, bowl, &path));
     assert_eq!(wide.tone, Tone::Good);
     assert!(wide.sentence.en.contains("wide basin"), "{wide:?}");

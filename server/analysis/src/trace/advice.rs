@@ -5,9 +5,8 @@
 //! waiting between them. Their sum never exceeds that time less its compute; only tensor cores would make compute
 //! itself shorter.
 
-use trainscope_api::profile::{
-    Advice, NotJudged, ProfileState, RanksAnswer, Sentence, SessionSummary,
-};
+use trainscope_api::Sentence;
+use trainscope_api::profile::{Advice, NotJudged, ProfileState, RanksAnswer, SessionSummary};
 
 use super::{Model, Role};
 use facts::{Claims, Finding, claim_order};
@@ -78,13 +77,6 @@ pub fn apply(model: &Model, summary: &mut SessionSummary, ranks: Option<&RanksAn
     let mut judged = judge(&facts, &limits);
     let unjudged = sentences::unjudged(&facts, &judged);
     judged.add(baseline::judge(summary, None, &limits));
-    let reason = |lack: Lack| {
-        let words = lack.words();
-        Sentence {
-            en: words.en.to_owned(),
-            zh: words.zh.to_owned(),
-        }
-    };
     summary.passed = judged
         .passed
         .iter()
@@ -95,7 +87,7 @@ pub fn apply(model: &Model, summary: &mut SessionSummary, ranks: Option<&RanksAn
         .iter()
         .map(|(rule, lack)| NotJudged {
             id: rule.name().to_owned(),
-            reason: reason(*lack),
+            reason: lack.words().into(),
         })
         .collect();
     summary.advice = judged.advice;
@@ -105,7 +97,7 @@ pub fn apply(model: &Model, summary: &mut SessionSummary, ranks: Option<&RanksAn
         en.push_str(
             " The device ran more than a step behind the host: a step ends with its last kernel.",
         );
-        zh.push_str("设备落后主机超过一次迭代：迭代以其最后一个 kernel 结束为准。");
+        zh.push_str("设备落后主机超过一个迭代：迭代以其最后一个 kernel 结束为准。");
     }
     summary.unjudged = unjudged;
     summary.detail = sentences::detail(summary);

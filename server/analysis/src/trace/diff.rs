@@ -2,8 +2,9 @@
 
 use std::collections::BTreeMap;
 
+use trainscope_api::Sentence;
 use trainscope_api::profile::{
-    OperatorDifference, OperatorGroup, OperatorRow, Parts, ProfileDiff, Sentence, SessionSummary,
+    OperatorDifference, OperatorGroup, OperatorRow, Parts, ProfileDiff, SessionSummary,
 };
 use trainscope_format::digits::{nanos, percent};
 
@@ -197,7 +198,7 @@ fn most_changed((current, base): (Parts, Parts)) -> ((&'static str, &'static str
     let changes = [
         (("kernels", "kernel"), current.kernel - base.kernel),
         (("copies", "拷贝"), current.memcpy - base.memcpy),
-        (("memset", "内存填充"), current.memset - base.memset),
+        (("memset", " memset "), current.memset - base.memset),
         (
             ("communication", "通信"),
             current.communication - base.communication,
@@ -222,10 +223,10 @@ fn sentence(
     parts: (Parts, Parts),
 ) -> Sentence {
     if current <= 0 || base <= 0 {
-        return Sentence {
-            en: "Steps cannot be compared: one of the profiles has none.".to_owned(),
-            zh: "无法比较迭代：其中一个性能分析没有迭代。".to_owned(),
-        };
+        return Sentence::new(
+            "Steps cannot be compared: one of the profiles has none.",
+            "无法对比迭代：其中一个性能分析没有迭代。",
+        );
     }
     let change = current as f64 / base as f64 - 1.0;
     let step = nanos(current.unsigned_abs());

@@ -1,8 +1,9 @@
 //! Chrome JSON of a stretch of a trace, for Perfetto and other viewers.
 
-use std::collections::BTreeMap;
 use std::io::{self, Write};
 
+use serde::{Serialize, Serializer};
+use serde_json::value::RawValue;
 use trainscope_format::trace::{Device, DeviceWork, NONE, SliceClass, TraceFormat};
 
 use super::Model;
@@ -56,97 +57,86 @@ pub fn write(
 fn head(model: &Model, out: &mut impl Write) -> io::Result<i128> {
     let (head, origin) = (&model.trace.head, model.origin());
     let mut zero = i128::from(origin);
-    write!(out, "{{\"displayTimeUnit\":\"ms\"")?;
-    if let Some(host) = &head.host {
-        write!(out, ",\"host_name\":{}", Text(host))?;
-    }
+    let mut members: Vec<Member<'_>> = vec![("displayTimeUnit", "ms".into())];
+    members.extend(head.host.as_deref().map(|host| ("host_name", host.into())));
     if head.format == TraceFormat::Kineto {
-        write!(out, ",\"schemaVersion\":1")?;
+        members.push(("schemaVersion", number(&1)));
         if let Some(offset) = head.unix_offset_nanos {
             let base = offset.saturating_add(origin);
-            write!(out, ",\"baseTimeNanoseconds\":{base}")?;
+            members.push(("baseTimeNanoseconds", number(&base)));
         }
         if let (Some(rank), Some(ranks)) = (head.rank, head.world_size) {
-            write!(
-                out,
-                ",\"distributedInfo\":{{\"rank\":{rank},\"world_size\":{ranks}}}"
-            )?;
+            let group = vec![("rank", number(&rank)), ("world_size", number(&ranks))];
+            members.push(("distributedInfo", Value::Object(group)));
         }
-        let devices: Vec<String> = head.devices.iter().map(device).collect();
-        write!(out, ",\"deviceProperties\":[{}]", devices.join(","))?;
+        let devices = head.devices.iter().map(device).collect();
+        members.push(("deviceProperties", Value::List(devices)));
     } else if let Some(offset) = head.unix_offset_nanos {
         // Only files of Kineto have a key for the clock; in others times count from 1970.
         zero = -i128::from(offset);
     }
-    writeln!(out, ",\"traceEvents\":[")?;
+    let members = serde_json::to_string(&Value::Object(members))?;
+    let open = members.strip_suffix('}').unwrap_or(&members);
+    writeln!(out, "{open},\"traceEvents\":[")?;
     Ok(zero)
 }
 
-fn device(device: &Device) -> String {
-    format!(
-        "{{\"id\":{},\"name\":{},\"totalGlobalMem\":{},\"computeMajor\":{},\"numSms\":{}}}",
-        device.id,
-        Text(&device.name),
-        device.memory_len,
-        device.compute_major,
-        device.multiprocessors
-    )
+fn device(device: &Device) -> Value<'_> {
+    Value::Object(vec![
+        ("id", number(&device.id)),
+        ("name", (&*device.name).into()),
+        ("totalGlobalMem", number(&device.memory_len)),
+        ("computeMajor", number(&device.compute_major)),
+        ("numSms", number(&device.multiprocessors)),
+    ])
 }
 
-/// Text as a string of JSON.
-struct Text<'text>(&'text str);
+/// A value of JSON whose members keep their order, and whose numbers are written as their digits.
+enum Value<'text> {
+    Text(&'text str),
+    Number(Box<RawValue>),
+    List(Vec<Self>),
+    Object(Vec<Member<'text>>),
+}
 
-impl std::fmt::Display for Text<'_> {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        use std::fmt::Write as _;
-        f.write_char('"')?;
-        for letter in self.0.chars() {
-            match letter {
-                '"' => f.write_str("\\\"")?,
-                '\\' => f.write_str("\\\\")?,
-                letter if letter.is_control() && letter.is_ascii() => {
-                    write!(f, "\\u{:04x}", u32::from(letter))?;
-                }
-                letter => f.write_char(letter)?,
+type Member<'text> = (&'static str, Value<'text>);
+
+impl Serialize for Value<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self {
+            Self::Text(text) => serializer.serialize_str(text),
+            Self::Number(number) => number.serialize(serializer),
+            Self::List(values) => values.serialize(serializer),
+            Self::Object(members) => {
+                serializer.collect_map(members.iter().map(|(name, value)| (name, value)))
             }
         }
-        f.write_char('"')
     }
 }
 
-/// Text of a process or thread: written as a number if it is one, for viewers that want numbers.
-struct Id<'text>(&'text str);
-
-impl std::fmt::Display for Id<'_> {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self.0.parse::<i32>() {
-            Ok(number) if number.to_string() == self.0 => write!(f, "{number}"),
-            _ => Text(self.0).fmt(f),
-        }
+impl<'text> From<&'text str> for Value<'text> {
+    fn from(text: &'text str) -> Self {
+        Self::Text(text)
     }
+}
+
+/// A number that JSON has.
+fn number(number: &impl ToString) -> Value<'static> {
+    Value::Number(RawValue::from_string(number.to_string()).unwrap_or_default())
 }
 
 /// Nanoseconds as decimal microseconds.
-struct Micros(i128);
-
-impl std::fmt::Display for Micros {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let sign = if self.0 < 0 { "-" } else { "" };
-        let nanos = self.0.unsigned_abs();
-        write!(f, "{sign}{}.{:03}", nanos / 1_000, nanos % 1_000)
-    }
+fn micros(nanos: i128) -> Value<'static> {
+    let sign = if nanos < 0 { "-" } else { "" };
+    let nanos = nanos.unsigned_abs();
+    number(&format!("{sign}{}.{:03}", nanos / 1_000, nanos % 1_000))
 }
 
-/// A number of JSON; NaN and infinities, which it does not have, as strings.
-struct Number(f64);
-
-impl std::fmt::Display for Number {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        if self.0.is_finite() {
-            write!(f, "{}", self.0)
-        } else {
-            write!(f, "\"{}\"", self.0)
-        }
+/// Text of a process or thread: a number if it is one, for viewers that want numbers.
+fn id(text: &str) -> Value<'_> {
+    match text.parse::<i32>() {
+        Ok(id) if id.to_string() == text => number(&id),
+        _ => text.into(),
     }
 }
 
@@ -159,136 +149,116 @@ struct Events<'model, 'out, W: Write> {
     is_first: bool,
 }
 
-impl<W: Write> Events<'_, '_, W> {
-    fn next(&mut self) -> io::Result<()> {
+impl<'model, W: Write> Events<'model, '_, W> {
+    fn put(&mut self, event: Vec<Member<'_>>) -> io::Result<()> {
         if !std::mem::take(&mut self.is_first) {
             self.out.write_all(b",\n")?;
         }
-        Ok(())
+        Ok(serde_json::to_writer(
+            &mut *self.out,
+            &Value::Object(event),
+        )?)
     }
 
-    fn since(&self, time: i64) -> Micros {
-        Micros(i128::from(time) - self.zero)
+    /// Writes an event of a lane.
+    fn put_at(
+        &mut self,
+        lane: usize,
+        mut event: Vec<Member<'model>>,
+        rest: impl IntoIterator<Item = Member<'model>>,
+    ) -> io::Result<()> {
+        if let Some(lane) = self.model.trace.lanes.get(lane) {
+            event.extend([("pid", id(&lane.process)), ("tid", id(&lane.thread))]);
+        }
+        event.extend(rest);
+        self.put(event)
     }
 
-    /// Process and thread of a lane as members of an event.
-    fn place(&self, lane: usize) -> String {
-        let lane = self.model.trace.lanes.get(lane);
-        lane.map_or_else(String::new, |lane| {
-            format!(
-                ",\"pid\":{},\"tid\":{}",
-                Id(&lane.process),
-                Id(&lane.thread)
-            )
-        })
+    fn since(&self, time: i64) -> Value<'static> {
+        micros(i128::from(time) - self.zero)
     }
 
     fn lane_names(&mut self, index: usize) -> io::Result<()> {
         let Some(lane) = self.model.trace.lanes.get(index) else {
             return Ok(());
         };
-        let place = self.place(index);
         let names = [
-            ("process_name", &lane.process_name),
-            ("thread_name", &lane.thread_name),
+            ("process_name", &*lane.process_name),
+            ("thread_name", &*lane.thread_name),
         ];
-        for (event, name) in names.into_iter().filter(|(_, name)| !name.is_empty()) {
-            self.next()?;
-            let name = Text(name);
-            write!(
-                self.out,
-                "{{\"ph\":\"M\",\"name\":\"{event}\"{place},\"args\":{{\"name\":{name}}}}}"
-            )?;
-        }
+        let names = names.into_iter().filter(|(_, name)| !name.is_empty());
+        let names = names.map(|(event, name)| (event, ("name", name.into())));
         let sorts = [
             ("process_sort_index", lane.process_sort),
             ("thread_sort_index", lane.thread_sort),
         ];
-        for (event, sort) in sorts {
-            self.next()?;
-            write!(
-                self.out,
-                "{{\"ph\":\"M\",\"name\":\"{event}\"{place},\"args\":{{\"sort_index\":{sort}}}}}"
-            )?;
+        let sorts = sorts.map(|(event, sort)| (event, ("sort_index", number(&sort))));
+        for (name, argument) in names.chain(sorts) {
+            let event = vec![("ph", "M".into()), ("name", name.into())];
+            self.put_at(index, event, [("args", Value::Object(vec![argument]))])?;
         }
         Ok(())
     }
 
     fn slice(&mut self, slice: u32) -> io::Result<()> {
-        self.next()?;
-        let slices = &self.model.trace.slices;
-        let index = slice as usize;
-        let category = self
-            .model
-            .trace
-            .categories
-            .get(usize::from(slices.categories[index]));
+        let trace = &self.model.trace;
+        let (slices, index) = (&trace.slices, slice as usize);
+        let category = trace.categories.get(usize::from(slices.categories[index]));
         let category = category.map_or("", |category| &category.name);
-        let name = Text(self.model.name(slice));
-        write!(
-            self.out,
-            "{{\"ph\":\"X\",\"cat\":{},\"name\":{name}",
-            Text(category)
-        )?;
-        let place = self.place(usize::from(slices.lanes[index]));
-        let begin = self.since(slices.begins[index]);
-        let duration = Micros(i128::from(slices.durations[index]));
-        write!(self.out, "{place},\"ts\":{begin},\"dur\":{duration}")?;
-        let mut arguments: Vec<(&str, String)> = Vec::new();
+        let event = vec![
+            ("ph", "X".into()),
+            ("cat", category.into()),
+            ("name", self.model.name(slice).into()),
+        ];
+        let mut arguments = Vec::new();
+        let class = self.model.class(slice);
         if slices.links[index] != NONE {
-            let name = match self.model.class(slice) {
+            let name = match class {
                 SliceClass::Operator => "Sequence number",
                 _ => "correlation",
             };
-            arguments.push((name, slices.links[index].to_string()));
+            arguments.push((name, number(&slices.links[index])));
         }
         let is_device_work = matches!(
-            self.model.class(slice),
+            class,
             SliceClass::Kernel | SliceClass::Memcpy | SliceClass::Memset
         );
-        let work = self
-            .model
-            .trace
-            .device_work
-            .get(slices.details[index] as usize);
+        let work = trace.device_work.get(slices.details[index] as usize);
         if let Some(work) = work.filter(|_| is_device_work) {
             self.device_work(work, &mut arguments);
         }
+        let mut rest = vec![
+            ("ts", self.since(slices.begins[index])),
+            ("dur", micros(i128::from(slices.durations[index]))),
+        ];
         if !arguments.is_empty() {
-            write!(self.out, ",\"args\":{{")?;
-            for (place, (name, value)) in arguments.iter().enumerate() {
-                let comma = if place == 0 { "" } else { "," };
-                write!(self.out, "{comma}\"{name}\":{value}")?;
-            }
-            write!(self.out, "}}")?;
+            rest.push(("args", Value::Object(arguments)));
         }
-        write!(self.out, "}}")
+        self.put_at(usize::from(slices.lanes[index]), event, rest)
     }
 
-    fn device_work(&self, work: &DeviceWork, arguments: &mut Vec<(&'static str, String)>) {
-        arguments.push(("device", work.device.to_string()));
+    fn device_work(&self, work: &DeviceWork, arguments: &mut Vec<Member<'model>>) {
+        arguments.push(("device", number(&work.device)));
         if work.bytes > 0 {
-            arguments.push(("bytes", work.bytes.to_string()));
+            arguments.push(("bytes", number(&work.bytes)));
         }
         let known = |number: f32| number.is_finite() && number >= 0.0;
         if known(work.blocks_per_multiprocessor) {
-            arguments.push(("blocks per SM", work.blocks_per_multiprocessor.to_string()));
+            arguments.push(("blocks per SM", number(&work.blocks_per_multiprocessor)));
         }
         if known(work.occupancy_percent) {
-            arguments.push((
-                "est. achieved occupancy %",
-                work.occupancy_percent.to_string(),
-            ));
+            let occupancy = number(&work.occupancy_percent);
+            arguments.push(("est. achieved occupancy %", occupancy));
         }
         if work.sequence != NONE {
-            arguments.push(("Seq", work.sequence.to_string()));
+            arguments.push(("Seq", number(&work.sequence)));
         }
         if let Some(group) = work.group {
-            let name = Text(self.model.trace.texts.get(group)).to_string();
-            arguments.push(("Process Group Name", name));
+            let name = self.model.trace.texts.get(group);
+            arguments.push(("Process Group Name", name.into()));
         }
         if work.group_size > 0 {
-            arguments.push(("Group size", work.group_size.to_string()));
+            arguments.push(("Group size", number(&work.group_size)));
         }
     }
 
@@ -307,38 +277,43 @@ impl<W: Write> Events<'_, '_, W> {
         ends
     }
 
-    fn flow(&mut self, slice: u32, number: usize, is_from: bool) -> io::Result<()> {
-        let Some(flow) = self.model.trace.flows.get(number) else {
+    fn flow(&mut self, slice: u32, arrow: usize, is_from: bool) -> io::Result<()> {
+        let Some(flow) = self.model.trace.flows.get(arrow) else {
             return Ok(());
         };
-        self.next()?;
-        let slices = &self.model.trace.slices;
-        let phase = if is_from {
-            "\"s\""
+        let (slices, index) = (&self.model.trace.slices, slice as usize);
+        let name = self.model.trace.texts.get(flow.category);
+        let mut event = if is_from {
+            vec![("ph", "s".into())]
         } else {
-            "\"f\",\"bp\":\"e\""
+            vec![("ph", "f".into()), ("bp", "e".into())]
         };
-        let name = Text(self.model.trace.texts.get(flow.category));
-        let time = self.since(slices.begins[slice as usize]);
-        let place = self.place(usize::from(slices.lanes[slice as usize]));
-        write!(
-            self.out,
-            "{{\"ph\":{phase},\"id\":{number},\"cat\":{name},\"name\":{name}{place},\"ts\":{time}}}"
-        )
+        event.extend([
+            ("id", number(&arrow)),
+            ("cat", name.into()),
+            ("name", name.into()),
+        ]);
+        let time = self.since(slices.begins[index]);
+        self.put_at(usize::from(slices.lanes[index]), event, [("ts", time)])
     }
 
     fn counters(&mut self, (from, to): Span) -> io::Result<()> {
-        let model = self.model;
-        for counter in &model.trace.counters {
-            let (process, name) = (Id(&counter.process), Text(&counter.name));
+        for counter in &self.model.trace.counters {
             for (time, value) in counter.times.iter().zip(&counter.values) {
                 if (from..to).contains(time) {
-                    self.next()?;
-                    let (time, value) = (self.since(*time), Number(*value));
-                    write!(
-                        self.out,
-                        "{{\"ph\":\"C\",\"name\":{name},\"pid\":{process},\"ts\":{time},\"args\":{{\"value\":{value}}}}}"
-                    )?;
+                    let text = value.to_string();
+                    let value = if value.is_finite() {
+                        number(&text)
+                    } else {
+                        Value::Text(&text)
+                    };
+                    self.put(vec![
+                        ("ph", "C".into()),
+                        ("name", (&*counter.name).into()),
+                        ("pid", id(&counter.process)),
+                        ("ts", self.since(*time)),
+                        ("args", Value::Object(vec![("value", value)])),
+                    ])?;
                 }
             }
         }
@@ -346,48 +321,39 @@ impl<W: Write> Events<'_, '_, W> {
     }
 
     fn memory(&mut self, (from, to): Span) -> io::Result<()> {
-        let model = self.model;
-        let events = model.trace.memory.iter();
+        let events = self.model.trace.memory.iter();
         for event in events.filter(|event| (from..to).contains(&event.time)) {
-            self.next()?;
-            let place = self.place(usize::from(event.lane));
             let time = self.since(event.time);
-            let arguments = BTreeMap::from([
-                ("Total Reserved", i128::from(event.reserved)),
-                ("Total Allocated", i128::from(event.allocated)),
-                ("Bytes", i128::from(event.bytes)),
-                ("Addr", i128::from(event.address)),
-                ("Device Id", i128::from(event.device)),
-                ("Device Type", i128::from(event.device_type)),
-            ]);
-            let arguments: Vec<String> = arguments
-                .iter()
-                .map(|(name, value)| format!("\"{name}\":{value}"))
-                .collect();
-            let arguments = arguments.join(",");
-            write!(
-                self.out,
-                "{{\"ph\":\"i\",\"s\":\"t\",\"cat\":\"cpu_instant_event\",\"name\":\"[memory]\"{place},\"ts\":{time},\"args\":{{{arguments}}}}}"
-            )?;
+            let arguments = vec![
+                ("Addr", number(&event.address)),
+                ("Bytes", number(&event.bytes)),
+                ("Device Id", number(&event.device)),
+                ("Device Type", number(&event.device_type)),
+                ("Total Allocated", number(&event.allocated)),
+                ("Total Reserved", number(&event.reserved)),
+            ];
+            let members = vec![
+                ("ph", "i".into()),
+                ("s", "t".into()),
+                ("cat", "cpu_instant_event".into()),
+                ("name", "[memory]".into()),
+            ];
+            let rest = [("ts", time), ("args", Value::Object(arguments))];
+            self.put_at(usize::from(event.lane), members, rest)?;
         }
         Ok(())
     }
 
     fn marks(&mut self, (from, to): Span) -> io::Result<()> {
-        let model = self.model;
-        let marks = model.trace.marks.iter();
+        let marks = self.model.trace.marks.iter();
         for mark in marks.filter(|mark| (from..to).contains(&mark.time)) {
-            self.next()?;
-            let scope = if mark.is_global { "g" } else { "t" };
-            let place = self.place(usize::from(mark.lane));
-            let (time, name) = (
-                self.since(mark.time),
-                Text(model.trace.texts.get(mark.name)),
-            );
-            write!(
-                self.out,
-                "{{\"ph\":\"i\",\"s\":\"{scope}\",\"name\":{name}{place},\"ts\":{time}}}"
-            )?;
+            let time = self.since(mark.time);
+            let event = vec![
+                ("ph", "i".into()),
+                ("s", Value::Text(if mark.is_global { "g" } else { "t" })),
+                ("name", self.model.trace.texts.get(mark.name).into()),
+            ];
+            self.put_at(usize::from(mark.lane), event, [("ts", time)])?;
         }
         Ok(())
     }

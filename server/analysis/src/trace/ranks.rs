@@ -2,7 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use trainscope_api::profile::{LateCause, Parts, RankRow, RanksAnswer, Sentence};
+use trainscope_api::Sentence;
+use trainscope_api::profile::{LateCause, Parts, RankRow, RanksAnswer};
 use trainscope_format::digits::nanos;
 
 use super::parts::{self, RoleRanges};
@@ -333,14 +334,14 @@ fn sentence(answer: &RanksAnswer) -> Sentence {
     }
     let (waited_text, step) = (text(waited(answer)), text(median));
     match (ranks, steps) {
-        (0 | 1, _) => Sentence {
-            en: "One rank was recorded: there is nothing to compare.".to_owned(),
-            zh: "只记录了一个 rank，无从比较。".to_owned(),
-        },
-        (_, 0) => Sentence {
-            en: "The ranks have no step in common: they cannot be compared.".to_owned(),
-            zh: "各 rank 没有共同的迭代，无法比较。".to_owned(),
-        },
+        (0 | 1, _) => Sentence::new(
+            "One rank was recorded: there is nothing to compare.",
+            "只记录了一个 rank，无从对比。",
+        ),
+        (_, 0) => Sentence::new(
+            "The ranks have no step in common: they cannot be compared.",
+            "各 rank 没有共同的迭代，无法对比。",
+        ),
         _ if answer.is_uneven => Sentence {
             en: format!(
                 "The ranks wait {waited_text} of every {step} step for one another, but not for the same rank for long."

@@ -1,8 +1,7 @@
 //! Sentences about the files of a run that explain its curves; they are not findings.
 
+use trainscope_api::Sentence;
 use trainscope_format::digits::count;
-
-use crate::text::Sentence;
 
 /// Several attempts in one folder, of which all but the first went back.
 pub(super) fn attempts(restarts: u64) -> Sentence {
@@ -17,11 +16,10 @@ pub(super) fn attempts(restarts: u64) -> Sentence {
 
 /// Steps that continue below zero after the largest number of 32 bits.
 pub(super) fn step_overflow() -> Sentence {
-    Sentence {
-        en: "The step counter overflowed 32 bits: 2^32 was added to the steps below 0 that followed."
-            .to_owned(),
-        zh: "迭代计数器超出了 32 位：其后的负迭代数已加上 2^32。".to_owned(),
-    }
+    Sentence::new(
+        "The step counter overflowed 32 bits: 2^32 was added to the steps below 0 that followed.",
+        "迭代计数器超出了 32 位：其后的负迭代数已加上 2^32。",
+    )
 }
 
 /// A profile with more events than the reader takes.
@@ -31,6 +29,6 @@ pub(super) fn left_out(session: &str, events: u64) -> Sentence {
         en: format!(
             "{events} events of the profile {session} exceed a limit of the reader: they are counted only."
         ),
-        zh: format!("性能数据 {session} 有 {events} 个事件超出读取上限，仅计数。"),
+        zh: format!("性能分析 {session} 有 {events} 个事件超出读取上限，仅计数。"),
     }
 }

@@ -15,13 +15,13 @@ pub(super) mod scalars;
 pub(super) mod tensors;
 pub(super) mod weights;
 
+use trainscope_api::guide::Topic;
 use trainscope_format::Severity;
 
 pub use super::model::condition::{Combination, Condition, Need, Prose};
 pub use super::model::key::Key;
 pub use super::model::parameter::{Parameter, Range};
 pub use super::model::subject::Target;
-use crate::diagnosis::Topic;
 pub use crate::text::Text;
 
 /// All conditions, by target.

@@ -8,6 +8,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 use foldhash::fast::RandomState;
+use trainscope_api::findings::UnreadTensor;
 use trainscope_format::tensor::{ChannelStats, Tolerance};
 use trainscope_format::{Histogram, Role, SessionStart};
 
@@ -16,7 +17,7 @@ use super::config::Watchpoints;
 use super::fresh::{FreshHit, FreshHits};
 use super::histograms;
 use super::model::condition::{Condition, FormulaInput, Verdict, Watchpoint};
-use super::model::finding::{Findings, UnreadTensor};
+use super::model::finding::Findings;
 use super::model::history::{Digest, History, HistoryLimit, share};
 use super::model::knowledge::Knowledge;
 use super::model::labels::Labels;
@@ -256,16 +257,16 @@ impl Evaluator {
     /// Adds a tensor of an unsupported element type, to be reported as not judged.
     pub fn unread(&mut self, rank: u32, step: i64, name: &str, dtype: &str) {
         let name: Arc<str> = name.into();
-        let tensor = self.unread.entry((rank, name)).or_insert_with_key(|key| {
-            let tensor = key.1.clone();
-            UnreadTensor {
+        let tensor = self
+            .unread
+            .entry((rank, name))
+            .or_insert_with_key(|key| UnreadTensor {
                 rank,
-                tensor,
+                tensor: key.1.to_string(),
                 dtype: dtype.into(),
                 step,
                 steps: 0,
-            }
-        });
+            });
         tensor.step = tensor.step.min(step);
         tensor.steps += 1;
     }

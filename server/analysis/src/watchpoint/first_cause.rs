@@ -14,10 +14,10 @@ use std::collections::BTreeMap;
 
 use edges::{Edges, Reach};
 
+use trainscope_api::Sentence;
 use trainscope_format::{Severity, digits};
 
 use crate::diagnosis::{Causes, Rule};
-use crate::text::Sentence;
 use crate::watchpoint::catalogue::answers::{CONSTANT_LOSS, CONSTANT_OUTPUT, LOSS_CONTRADICTION};
 use crate::watchpoint::catalogue::gradients::{
     EXPLODING_NORM, GRAD_NORM_ZSCORE, GRADIENT_EXPLODING, GRADIENT_TOO_LARGE, GRADIENT_VANISHING,

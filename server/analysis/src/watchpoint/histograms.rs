@@ -4,6 +4,7 @@
 //! histograms do not prove that one weight was not updated, but those of all weights are never equal by chance: the
 //! edges are the minimum and maximum of the elements.
 
+use trainscope_api::Sentence;
 use trainscope_format::tensor::{ContentHasher, DType, TensorStats};
 use trainscope_format::{Histogram, Role, Severity, TensorSummary};
 
@@ -14,7 +15,6 @@ use super::model::new_hit::NewHit;
 use super::model::run::Run;
 use super::model::subject::{Class, Target};
 use super::model::tensor::Tensor;
-use crate::text::Sentence;
 
 /// Converts the counts of NaN and infinities to those of a tensor; all else stays unknown. If the format has no such
 /// counts, NaN shows in the minimum, maximum, sum or edges.

@@ -7,8 +7,6 @@ pub(super) mod history;
 pub(super) mod key;
 pub(super) mod knowledge;
 pub(super) mod labels;
-pub(super) mod meaning;
-pub mod measure;
 pub(super) mod missing;
 pub(super) mod new_hit;
 pub(super) mod observation;

@@ -3,6 +3,8 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use trainscope_api::Sentence;
+use trainscope_api::findings::Coverage;
 use trainscope_format::Severity;
 use trainscope_format::float::Float;
 
@@ -14,7 +16,7 @@ use super::config::Watchpoints;
 use super::first_cause;
 use super::histograms;
 use super::model::condition::{Condition, Watchpoint};
-use super::model::finding::{Coverage, Figures, Findings, FirstCause, Hit, Inconclusive};
+use super::model::finding::{Figures, Findings, FirstCause, Hit, Inconclusive};
 use super::model::key::Key;
 use super::model::new_hit::NewHit;
 use super::model::profile::Outcome;
@@ -22,7 +24,6 @@ use super::model::run::{Flow, Phase, Run};
 use super::model::subject::{Class, Target};
 use super::model::tensor::Tensor;
 use crate::diagnosis::State;
-use crate::text::Sentence;
 
 pub(crate) fn findings(watchpoints: &Watchpoints, run: &Run<'_>) -> Findings {
     let mut hits: Vec<(Flow, Hit)> = Vec::new();
@@ -134,7 +135,6 @@ pub(crate) fn findings(watchpoints: &Watchpoints, run: &Run<'_>) -> Findings {
             } else {
                 run.steps.len()
             },
-            watchpoints: watchpoints.watching(),
             ranks: run.ranks.len() as u64,
         },
     }
@@ -241,10 +241,10 @@ fn told(index: u32, watchpoint: &Watchpoint, found: NewHit) -> Hit {
         (is_limit || key == Key::Count).then(|| found.limit.or(limit).unwrap_or(0.0))
     };
     let figures = |value: Option<(Key, Float)>| value.into_iter().collect::<Figures>();
-    let (values, thresholds) = match &found.measure {
-        Some(measure) => (
-            figures(Some((measure.name, measure.value))),
-            figures(measure.limit.map(|limit| (measure.name, limit))),
+    let (values, thresholds) = match found.measure.as_deref() {
+        Some((name, measure)) => (
+            figures(Some((*name, measure.value))),
+            figures(measure.limit.map(|limit| (*name, limit))),
         ),
         None => (
             found
@@ -274,7 +274,7 @@ fn told(index: u32, watchpoint: &Watchpoint, found: NewHit) -> Hit {
         node: found.node,
         values,
         thresholds,
-        measure: found.measure,
+        measure: found.measure.map(|measure| measure.1.into()),
         sentence: found.sentence.unwrap_or_default(),
         source: found.source,
     };
@@ -288,16 +288,16 @@ fn told(index: u32, watchpoint: &Watchpoint, found: NewHit) -> Hit {
 fn plain(watchpoint: &Watchpoint, hit: &Hit) -> Sentence {
     let (says, tensor) = (watchpoint.condition.text(|prose| prose.says), &hit.tensor);
     let measures = hit.measures();
-    let joined = |of: fn(Sentence) -> String, comma: &str| {
+    let joined = |of: fn(&Sentence) -> &str, comma: &str| {
         let all = measures.iter().map(|measure| {
-            let text = format!("{} {}", of(measure.found()), measure.threshold());
+            let text = format!("{} {}", of(&measure.found), measure.threshold);
             text.trim_end().to_owned()
         });
         all.collect::<Vec<_>>().join(comma)
     };
     let (en, zh) = (
-        joined(|sentence| sentence.en, ", "),
-        joined(|sentence| sentence.zh, "，"),
+        joined(|sentence| &sentence.en, ", "),
+        joined(|sentence| &sentence.zh, "，"),
     );
     Sentence {
         en: format!("{tensor}: {} ({en})", says.en),

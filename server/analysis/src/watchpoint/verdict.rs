@@ -1,30 +1,13 @@
 //! The verdict about a run, and its sentence: both include the amount of data checked.
 
-use serde::Serialize;
+use trainscope_api::Sentence;
+use trainscope_api::findings::Verdict;
 use trainscope_format::Severity;
 use trainscope_format::digits::count;
 
 use super::catalogue::weights::FROZEN_WEIGHTS;
 use super::model::finding::{Damage, Findings};
 use super::model::missing::Missing;
-use crate::text::Sentence;
-
-/// The state of a run as a whole.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Verdict {
-    /// Nothing was checked.
-    #[default]
-    Nothing,
-    /// No problem, but either no tensor was checked, or only histograms were recorded for some, which show NaN, Inf and
-    /// unchanged weights only, or files could not be read in full, or weights are the same in too few steps, or the
-    /// tensors of a training were recorded at one step only.
-    InPart,
-    /// No problem in tensors, nor in scalars if there are any.
-    NoProblem,
-    /// There is a hit of severity warning or error.
-    Problem,
-}
 
 impl Findings {
     /// The state of the run. Notes are not problems.
@@ -218,7 +201,7 @@ impl Findings {
         if self.is_first_look() {
             add(
                 "Tensors were recorded at one step only: nothing over steps was judged.".to_owned(),
-                "仅在一个迭代记录了张量：未判断任何跨迭代的变化。".to_owned(),
+                "仅在一个迭代记录了张量：对跨迭代的变化未作判断。".to_owned(),
             );
         }
         if judged.histograms > 0 {
@@ -295,7 +278,7 @@ const fn was(count: u64) -> &'static str {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::watchpoint::model::finding::Coverage;
+    use trainscope_api::findings::Coverage;
 
     #[test]
     fn points_that_a_restart_has_overwritten_are_named() {

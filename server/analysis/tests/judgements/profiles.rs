@@ -4,9 +4,10 @@ use trainscope_analysis::guide;
 use trainscope_analysis::trace::advice::{Judgement, Lack, Limits, Rule};
 use trainscope_analysis::watchpoint::config::{Value, WatchpointConfig, WatchpointsFile};
 use trainscope_analysis::watchpoint::{
-    CONDITIONS, Evaluator, Findings, Key, Missing, ProfileJudgement, Verdict, Watchpoints,
+    CONDITIONS, Evaluator, Findings, Key, Missing, ProfileJudgement, Watchpoints,
 };
 use trainscope_api::Sentence;
+use trainscope_api::findings::Verdict;
 use trainscope_api::profile::Advice;
 use trainscope_format::Severity;
 
@@ -227,7 +228,7 @@ fn a_finding_is_a_hit_with_its_gain() {
         assert_eq!(hit.sentence.en, sentence);
         assert_eq!(
             hit.sentence.zh,
-            "加载数据占迭代的 72 %；每次迭代最多可缩短 12 ms"
+            "加载数据占迭代的 72 %；每个迭代最多可缩短 12 ms"
         );
         assert_eq!(hit.values.of(Key::ShareGt), Some(value));
         assert_eq!(hit.thresholds.of(Key::ShareGt), Some(limit));

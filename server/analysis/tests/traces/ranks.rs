@@ -124,11 +124,9 @@ fn without_common_collectives_the_clocks_are_taken_as_equal() {
         let mut trace = model.trace.clone();
         // Each recording began a second after the one before, and every rank has another communicator.
         trace.head.unix_offset_nanos = Some(1_700_000_000_000_000_000 + rank * 1_000_000_000);
-        for slice in 0..model.trace.slices.len() {
-            let name = model.name(u32::try_from(slice).unwrap());
-            if name.starts_with("nccl") {
-                trace.slices.names[slice] = trace.texts.intern(&format!("{name}_{rank}"));
-            }
+        let group = trace.texts.intern(&format!("group {rank}"));
+        for work in &mut trace.device_work {
+            work.group = Some(group);
         }
         *model = Model::new(trace);
     }

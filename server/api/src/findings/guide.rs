@@ -1,8 +1,10 @@
 //! The guided diagnosis: findings of a run in rows by topic.
 
 use serde::{Deserialize, Serialize};
+use trainscope_format::Severity;
 
-use super::{Hit, Remark, Words};
+use super::{Hit, Remark};
+use crate::Sentence;
 
 /// Topic of a row, in the order in which an expert checks them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -57,6 +59,16 @@ pub enum RowState {
     Error,
 }
 
+impl From<Severity> for RowState {
+    fn from(severity: Severity) -> Self {
+        match severity {
+            Severity::Info => Self::Note,
+            Severity::Warning => Self::Warning,
+            Severity::Error => Self::Error,
+        }
+    }
+}
+
 /// A row of the guided diagnosis.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
@@ -74,5 +86,5 @@ pub struct GuideRow {
     /// The first note or fault of the worst state, unless a hit says the same.
     pub remark: Option<Remark>,
     /// Amount of data that was judged without a hit, or the data that are missing; empty if there is a hit or remark.
-    pub sentence: Words,
+    pub sentence: Sentence,
 }

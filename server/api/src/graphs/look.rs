@@ -9,7 +9,8 @@ use trainscope_format::graph::{NodeKind, TensorType};
 use trainscope_format::{GraphFormat, Kind, Severity};
 
 use super::GraphTag;
-use crate::findings::{Hit, Words};
+use crate::Sentence;
+use crate::findings::Hit;
 
 /// Maximum number of boxes of a neighbourhood.
 pub const MAX_AROUND: usize = 400;
@@ -79,7 +80,7 @@ pub struct GraphScene {
     /// Program that wrote the graph, if the file names it.
     pub producer: String,
     /// Oddities of the graph.
-    pub notes: Vec<Words>,
+    pub notes: Vec<Sentence>,
     /// Nodes of the graph.
     pub total_nodes: u64,
     /// Edges of the graph.

@@ -2,7 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Parts, Sentence};
+use super::Parts;
+use crate::Sentence;
 
 /// The query of `GET /api/profile/diff`: the profile of a run, and another one to compare it with.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -44,6 +45,7 @@ pub struct ProfileDiff {
     /// Kernels, likewise.
     pub kernels: Vec<OperatorDifference>,
     /// Sentence for the head of the page.
+    #[cfg_attr(feature = "openapi", schema(value_type = crate::openapi::Sentence))]
     pub sentence: Sentence,
     /// `true` if rows were left out.
     pub cut: bool,

@@ -2,7 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Parts, Phase, Sentence};
+use super::{Parts, Phase};
+use crate::Sentence;
 
 /// Answer of `GET /api/profile/ranks`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -44,6 +45,7 @@ pub struct RanksAnswer {
     #[serde(default)]
     pub pair: Option<StepPair>,
     /// Sentence for the head of the page.
+    #[cfg_attr(feature = "openapi", schema(value_type = crate::openapi::Sentence))]
     pub sentence: Sentence,
     /// `true` if ranks or steps were left out.
     pub cut: bool,

@@ -6,6 +6,7 @@ use std::fmt;
 
 use serde::de::{Error, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use trainscope_format::csv;
 use trainscope_format::float::Float;
 
 /// Value of a run in a column. In JSON `null`, a number, `"NaN"`, `"Infinity"`, `"-Infinity"`, a text, `true` or `false`.
@@ -53,6 +54,19 @@ impl CellValue {
         match self {
             Self::Number(number) => Some(*number),
             _ => None,
+        }
+    }
+
+    /// Text in tables that reads back exactly: whole numbers have no fraction, and no value is no text.
+    pub fn text(&self) -> String {
+        match self {
+            Self::Missing => String::new(),
+            Self::Number(number) => {
+                let text = csv::number(*number);
+                text.strip_suffix(".0").unwrap_or(&text).to_owned()
+            }
+            Self::Text(text) => text.clone(),
+            Self::Truth(yes) => yes.to_string(),
         }
     }
 
@@ -156,5 +170,19 @@ mod tests {
         assert!(nan.number().is_some_and(f64::is_nan));
         let whole: CellValue = serde_json::from_str("8").unwrap();
         assert_eq!(whole, CellValue::Number(8.0));
+    }
+
+    #[test]
+    fn texts_of_numbers_read_back_and_whole_ones_have_no_fraction() {
+        for (number, text) in [
+            (8.0, "8"),
+            (-0.5, "-0.5"),
+            (0.00005, "5e-5"),
+            (1e300, "1e300"),
+            (f64::NAN, "NaN"),
+            (f64::NEG_INFINITY, "-Infinity"),
+        ] {
+            assert_eq!(CellValue::Number(number).text(), text);
+        }
     }
 }

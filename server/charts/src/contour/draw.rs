@@ -3,11 +3,10 @@
 use plotters::prelude::{DrawResult, DrawingBackend};
 
 use super::labels::Labels;
-use super::{Gap, Layout, Map, Outline, Path, Point, tone};
+use super::{Gap, Map, Outline, Path, Point, tone};
+use crate::frame::{Anchor, Frame, Rect, Size};
 use crate::label;
-use crate::paint::{Anchor, Ink};
-use crate::profile::pen::Pen;
-use crate::profile::{Rect, Size};
+use crate::pen::{Ink, Pen, paint};
 use crate::theme::{Rgb, Theme};
 
 /// Widths of the path and of the halo around it, CSS pixels.
@@ -32,73 +31,71 @@ impl Map {
         theme: &Theme,
         font_scale: f64,
     ) -> DrawResult<(), DB> {
-        let layout = Layout::new(self, size);
-        let pen = Pen::new(backend, size.clamped(), theme, font_scale);
-        self.areas(&pen, &layout)?;
-        for gap in &self.gaps {
-            hatched(&pen, &layout, gap)?;
-        }
-        self.axes(&pen, &layout)?;
-        for path in self.paths.iter().rev() {
-            line(&pen, &layout, path)?;
-        }
-        self.texts(&pen, &layout)?;
-        if let Some(mark) = self.mark {
-            let at = layout.place(mark);
-            pen.painter.ring(at, 5.0, 3.0, theme.surface)?;
-            pen.painter.ring(at, 5.0, 1.5, theme.ink)?;
-        }
-        self.key(&pen, &layout)?;
-        pen.present()
+        paint(backend, size, theme, font_scale, |pen| self.paint(pen))
     }
 
-    fn areas<DB: DrawingBackend>(&self, pen: &Pen<'_, DB>, layout: &Layout) -> DrawResult<(), DB> {
+    pub(crate) fn paint(&self, pen: &Pen<'_>) {
+        let frame = self.frame(pen.size);
+        self.areas(pen, &frame);
+        for gap in &self.gaps {
+            hatched(pen, &frame, gap);
+        }
+        self.axes(pen, &frame);
+        for path in self.paths.iter().rev() {
+            line(pen, &frame, path);
+        }
+        self.texts(pen, &frame);
+        if let Some(mark) = self.mark {
+            let at = frame.place(mark);
+            pen.ring(at, 5.0, 3.0, pen.theme.surface);
+            pen.ring(at, 5.0, 1.5, pen.theme.ink);
+        }
+        self.key(pen, &frame.plot);
+    }
+
+    fn areas(&self, pen: &Pen<'_>, frame: &Frame) {
         let bands = self.above.len() + 1;
-        filled(pen, layout, &self.area, tone(pen.theme, 0, bands))?;
+        filled(pen, frame, &self.area, tone(pen.theme, 0, bands));
         for (index, above) in self.above.iter().enumerate() {
-            filled(pen, layout, above, tone(pen.theme, index + 1, bands))?;
+            filled(pen, frame, above, tone(pen.theme, index + 1, bands));
         }
         if self.has_lines {
             let ink = Ink(pen.theme.surface, 0.55);
             for piece in self.lines.iter().flatten() {
-                pen.painter.path(&placed(layout, piece), 1.0, ink)?;
+                pen.path(&placed(frame, piece), 1.0, ink);
             }
         }
         for piece in self.limit.iter().flat_map(|limit| &limit.1) {
-            pen.painter
-                .path(&placed(layout, piece), 1.25, Ink(pen.theme.ink, 0.75))?;
+            pen.path(&placed(frame, piece), 1.25, Ink(pen.theme.ink, 0.75));
         }
-        Ok(())
     }
 
-    fn axes<DB: DrawingBackend>(&self, pen: &Pen<'_, DB>, layout: &Layout) -> DrawResult<(), DB> {
-        let (plot, theme) = (&layout.plot, pen.theme);
+    fn axes(&self, pen: &Pen<'_>, frame: &Frame) {
+        let (plot, theme) = (&frame.plot, pen.theme);
         let [first, second] = &self.names;
         // The name is in the row of the labels, at its end.
         let free = plot.right - label::width(first) - 8.0;
-        for (value, text) in &layout.x.ticks {
-            let x = pen.painter.snap(layout.x.at(*value));
-            let to = (x + pen.painter.hair(), plot.bottom + 4.0);
-            pen.painter.rect((x, plot.bottom), to, theme.base)?;
+        for (x, text) in frame.x.places() {
+            let x = pen.snap(x);
+            pen.vertical(x, (plot.bottom, plot.bottom + 4.0), theme.base);
             if first.is_empty() || x + label::width(text) / 2.0 < free {
-                pen.below(plot, x, text)?;
+                pen.below(plot, x, text);
             }
         }
         let at = (plot.right, plot.bottom + 12.0);
-        pen.painter.text(at, Anchor::End, first, theme.ink_3)?;
-        for (value, text) in &layout.y.ticks {
-            let at = (plot.left - 7.0, layout.y.at(*value));
-            pen.painter.text(at, Anchor::End, text, theme.ink_3)?;
+        pen.text(at, Anchor::End, first, theme.ink_3);
+        for (y, text) in frame.y.places() {
+            let at = (plot.left - 7.0, y);
+            pen.text(at, Anchor::End, text, theme.ink_3);
         }
         if !second.is_empty() {
             let at = (plot.left + 5.0, plot.top + 9.0);
-            pen.over(at, Anchor::Start, second, theme.ink_3)?;
+            pen.over(at, Anchor::Start, second, theme.ink_3);
         }
-        Ok(())
     }
 
-    fn texts<DB: DrawingBackend>(&self, pen: &Pen<'_, DB>, layout: &Layout) -> DrawResult<(), DB> {
-        let mut labels = Labels::new(layout);
+    fn texts(&self, pen: &Pen<'_>, frame: &Frame) {
+        let mut labels = Labels::new(frame);
         labels.name_of_axis(&self.names[1]);
         for path in &self.paths {
             labels.path(path);
@@ -114,19 +111,18 @@ impl Map {
             }
         }
         for (at, text) in labels.placed() {
-            pen.over(*at, Anchor::Middle, text, pen.theme.ink)?;
+            pen.over(*at, Anchor::Middle, text, pen.theme.ink);
         }
-        Ok(())
     }
 
-    fn key<DB: DrawingBackend>(&self, pen: &Pen<'_, DB>, layout: &Layout) -> DrawResult<(), DB> {
+    fn key(&self, pen: &Pen<'_>, plot: &Rect) {
         let Some((least, name)) = &self.key else {
-            return Ok(());
+            return;
         };
-        let (theme, plot) = (pen.theme, &layout.plot);
+        let theme = pen.theme;
         let top = pen.size.height - 28.0;
         let at = (plot.left, top + 5.0);
-        pen.painter.text(at, Anchor::Start, name, theme.ink_3)?;
+        pen.text(at, Anchor::Start, name, theme.ink_3);
         let named = label::width(name);
         let left = plot.left + if named > 0.0 { named + 10.0 } else { 14.0 };
         let bands = self.above.len() + 1;
@@ -137,35 +133,28 @@ impl Map {
         for (band, text) in texts.enumerate() {
             let x = left + band as f64 * wide;
             let to = (x + (wide - 1.0).max(1.0), top + SWATCH.1);
-            pen.painter.rect((x, top), to, tone(theme, band, bands))?;
+            pen.rect((x, top), to, tone(theme, band, bands));
             let half = label::width(text) / 2.0;
             if x - half < free {
                 continue;
             }
-            pen.painter
-                .text((x, top + 19.0), Anchor::Middle, text, theme.ink_3)?;
+            pen.text((x, top + 19.0), Anchor::Middle, text, theme.ink_3);
             free = x + half + 10.0;
         }
-        Ok(())
     }
 }
 
-fn placed(layout: &Layout, points: &[Point]) -> Vec<(f64, f64)> {
-    points.iter().map(|point| layout.place(*point)).collect()
+fn placed(frame: &Frame, points: &[Point]) -> Vec<(f64, f64)> {
+    points.iter().map(|point| frame.place(*point)).collect()
 }
 
 /// Fills outlines as one polygon. The way to each further outline is taken back in the end, and has no area: edges of
 /// cells are invisible, and holes stay open.
-fn filled<DB: DrawingBackend>(
-    pen: &Pen<'_, DB>,
-    layout: &Layout,
-    outlines: &[Outline],
-    colour: Rgb,
-) -> DrawResult<(), DB> {
+fn filled(pen: &Pen<'_>, frame: &Frame, outlines: &[Outline], colour: Rgb) {
     let mut all = Vec::new();
     let mut firsts = Vec::new();
     for outline in outlines.iter().filter(|outline| outline.len() > 2) {
-        let points = placed(layout, outline);
+        let points = placed(frame, outline);
         let first = points.first().copied();
         all.extend(points);
         all.extend(first);
@@ -173,39 +162,33 @@ fn filled<DB: DrawingBackend>(
     }
     all.extend(firsts.into_iter().rev());
     if all.is_empty() {
-        return Ok(());
+        return;
     }
-    pen.painter.polygon(&all, colour)
+    pen.polygon(&all, colour);
 }
 
 /// A cell with lines of the colour of its class.
-fn hatched<DB: DrawingBackend>(
-    pen: &Pen<'_, DB>,
-    layout: &Layout,
-    (from, to, is_nan): &Gap,
-) -> DrawResult<(), DB> {
-    let ((left, bottom), (right, top)) = (layout.place(*from), layout.place(*to));
+fn hatched(pen: &Pen<'_>, frame: &Frame, (from, to, is_nan): &Gap) {
+    let ((left, bottom), (right, top)) = (frame.place(*from), frame.place(*to));
     let colour = class_colour(pen.theme, *is_nan);
     let part = if right - left < HATCH || bottom - top < HATCH {
         0.5
     } else {
         0.14
     };
-    pen.painter
-        .rect((left, top), (right, bottom), Ink(colour, part))?;
-    if part > 0.2 {
-        return Ok(());
-    }
     let cell = Rect {
         left,
         top,
         right,
         bottom,
     };
-    for (from, to) in hatching(&cell) {
-        pen.painter.path(&[from, to], 1.0, colour)?;
+    pen.area(&cell, Ink(colour, part));
+    if part > 0.2 {
+        return;
     }
-    Ok(())
+    for (from, to) in hatching(&cell) {
+        pen.path(&[from, to], 1.0, colour);
+    }
 }
 
 /// Colour of NaN or of infinities.
@@ -228,32 +211,31 @@ fn hatching(cell: &Rect) -> Vec<(Point, Point)> {
 }
 
 /// The line of a path, its states, its start and its end.
-fn line<DB: DrawingBackend>(pen: &Pen<'_, DB>, layout: &Layout, path: &Path) -> DrawResult<(), DB> {
+fn line(pen: &Pen<'_>, frame: &Frame, path: &Path) {
     let theme = pen.theme;
     let states: Vec<(f64, f64)> = path
         .states
         .iter()
         .map(|state| state.0)
         .filter(|(x, y)| x.is_finite() && y.is_finite())
-        .map(|point| layout.place(point))
+        .map(|point| frame.place(point))
         .collect();
     if states.len() > 1 {
-        pen.painter.path(&states, HALO, theme.halo())?;
-        pen.painter.path(&states, PATH, path.colour)?;
+        pen.path(&states, HALO, theme.halo());
+        pen.path(&states, PATH, path.colour);
     }
     for state in states.iter().skip(1) {
-        pen.painter.disc(*state, DOT + 1.25, theme.halo())?;
-        pen.painter.disc(*state, DOT, path.colour)?;
+        pen.disc(*state, DOT + 1.25, theme.halo());
+        pen.disc(*state, DOT, path.colour);
     }
     if let Some(first) = states.first() {
-        pen.painter.disc(*first, 5.0, theme.surface)?;
-        pen.painter.ring(*first, 4.5, 1.75, theme.ink)?;
+        pen.disc(*first, 5.0, theme.surface);
+        pen.ring(*first, 4.5, 1.75, theme.ink);
     }
     if let Some(end) = path.end {
-        let end = layout.place(end);
-        pen.painter.disc(end, 9.5, theme.halo())?;
-        pen.painter.disc(end, 5.0, path.colour)?;
-        pen.painter.ring(end, 8.0, 1.5, path.colour)?;
+        let end = frame.place(end);
+        pen.disc(end, 9.5, theme.halo());
+        pen.disc(end, 5.0, path.colour);
+        pen.ring(end, 8.0, 1.5, path.colour);
     }
-    Ok(())
 }

@@ -1,7 +1,7 @@
 //! Places of the texts on a map: no text covers another one or a state of a path.
 
-use super::{Layout, Outline, Path, Point, plate};
-use crate::profile::Rect;
+use super::{Outline, Path, Point, plate};
+use crate::frame::{Frame, Rect};
 
 /// Height of a text with its plate, CSS pixels.
 const HIGH: f64 = 14.0;
@@ -18,15 +18,15 @@ const MAX_SPOTS: u32 = 512;
 
 /// Texts with their places.
 pub(super) struct Labels<'a> {
-    layout: &'a Layout,
+    frame: &'a Frame,
     taken: Vec<Rect>,
     placed: Vec<((f64, f64), String)>,
 }
 
 impl<'a> Labels<'a> {
-    pub(super) fn new(layout: &'a Layout) -> Self {
+    pub(super) fn new(frame: &'a Frame) -> Self {
         Self {
-            layout,
+            frame,
             taken: Vec::new(),
             placed: Vec::new(),
         }
@@ -39,7 +39,7 @@ impl<'a> Labels<'a> {
 
     /// Keeps the corner of the name of the second axis free.
     pub(super) fn name_of_axis(&mut self, name: &str) {
-        let plot = &self.layout.plot;
+        let plot = &self.frame.plot;
         if !name.is_empty() {
             self.taken.push(Rect {
                 left: plot.left,
@@ -56,17 +56,12 @@ impl<'a> Labels<'a> {
             .states
             .iter()
             .filter(|((x, y), _)| x.is_finite() && y.is_finite())
-            .map(|(point, text)| (self.layout.place(*point), &**text))
+            .map(|(point, text)| (self.frame.place(*point), &**text))
             .collect();
         let spots = states.iter().map(|state| (state.0, 5.0));
-        let end = path.end.map(|end| (self.layout.place(end), 10.0));
-        for ((x, y), radius) in spots.chain(end) {
-            self.taken.push(Rect {
-                left: x - radius,
-                top: y - radius,
-                right: x + radius,
-                bottom: y + radius,
-            });
+        let end = path.end.map(|end| (self.frame.place(end), 10.0));
+        for (spot, radius) in spots.chain(end) {
+            self.taken.push(Rect::around(spot, radius));
         }
         // Texts on the line would hide its course.
         for pair in states.windows(2) {
@@ -74,16 +69,11 @@ impl<'a> Labels<'a> {
             let length = (to.0 - from.0).hypot(to.1 - from.1);
             let spots = (1..MAX_SPOTS).map(|spot| f64::from(spot) * SPOT / length);
             for share in spots.take_while(|share| *share < 1.0) {
-                let (x, y) = (
+                let spot = (
                     from.0 + (to.0 - from.0) * share,
                     from.1 + (to.1 - from.1) * share,
                 );
-                self.taken.push(Rect {
-                    left: x - 2.0,
-                    top: y - 2.0,
-                    right: x + 2.0,
-                    bottom: y + 2.0,
-                });
+                self.taken.push(Rect::around(spot, 2.0));
             }
         }
         let last = states.len().saturating_sub(1);
@@ -127,7 +117,7 @@ impl<'a> Labels<'a> {
             piece.get(piece.len() * quarter / 4).copied()
         });
         let places = below.into_iter().chain(quarters);
-        let places: Vec<(f64, f64)> = places.map(|point| self.layout.place(point)).collect();
+        let places: Vec<(f64, f64)> = places.map(|point| self.frame.place(point)).collect();
         self.first_free(text, places);
     }
 
@@ -136,7 +126,7 @@ impl<'a> Labels<'a> {
             return;
         }
         let wide = plate(text) / 2.0;
-        let plot = &self.layout.plot;
+        let plot = &self.frame.plot;
         for (x, y) in places {
             let rect = Rect {
                 left: x - wide,

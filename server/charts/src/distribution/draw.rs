@@ -6,8 +6,10 @@ use plotters::prelude::{DrawResult, DrawingBackend};
 
 use super::layout::LANE;
 use super::{Hit, Layout, Row, Spec, Stack, View};
+use crate::axes::BELOW;
+use crate::frame::{Anchor, Point};
 use crate::label;
-use crate::paint::{Anchor, Ink, Painter, Point};
+use crate::pen::{DASH, Ink, Pen, paint};
 use crate::theme::{Rgb, Theme};
 
 /// Number of distinct shades of a heat map: neighbours of the same shade are one rectangle.
@@ -35,22 +37,26 @@ pub fn draw<DB: DrawingBackend>(
     theme: &Theme,
     font_scale: f64,
 ) -> DrawResult<(), DB> {
-    let pen = Pen {
-        painter: Painter::new(backend, spec.dpr, &theme.font, font_scale),
+    paint(backend, layout.size(), theme, font_scale, |pen| {
+        paint_chart(pen, spec, layout);
+    })
+}
+
+pub(crate) fn paint_chart(pen: &Pen<'_>, spec: &Spec, layout: &Layout) {
+    let chart = Chart {
+        pen,
         spec,
         at: layout,
-        theme,
     };
-    pen.axes()?;
+    chart.axes();
     match spec.view {
-        View::Offset => pen.ridges()?,
-        View::Overlay => pen.curves()?,
-        View::HeatMap => pen.heat()?,
-        View::Percentiles => pen.bands()?,
+        View::Offset => chart.ridges(),
+        View::Overlay => chart.curves(),
+        View::HeatMap => chart.heat(),
+        View::Percentiles => chart.bands(),
     }
-    pen.half()?;
-    pen.lanes()?;
-    pen.painter.present()
+    chart.half();
+    chart.lanes();
 }
 
 /// Highlights the element under the pointer. `selection` is a horizontal range in pixels during a drag.
@@ -65,74 +71,49 @@ pub fn draw_hit<DB: DrawingBackend>(
     hit: Option<Hit>,
     selection: Option<(f64, f64)>,
 ) -> DrawResult<(), DB> {
-    let pen = Pen {
-        painter: Painter::new(backend, spec.dpr, &theme.font, 1.0),
-        spec,
-        at: layout,
-        theme,
-    };
-    if let Some((from, to)) = selection {
-        let plot = &layout.plot;
-        let within = |x: f64| x.clamp(plot.left, plot.right);
-        let (from, to) = (within(from.min(to)), within(from.max(to)));
-        let ink = Ink(theme.accent, 0.14);
-        pen.painter.rect((from, 0.0), (to, plot.bottom), ink)?;
-    }
-    let found = hit.and_then(|hit| {
-        let stack = spec.stacks.get(hit.stack)?;
-        Some((stack, stack.rows.get(hit.row)?, hit.bin))
-    });
-    if let Some((stack, row, bin)) = found {
-        pen.hit(stack, row, bin)?;
-    }
-    pen.painter.present()
+    paint(backend, layout.size(), theme, 1.0, |pen| {
+        if let Some((from, to)) = selection {
+            let plot = &layout.plot;
+            let within = |x: f64| x.clamp(plot.left, plot.right);
+            let (from, to) = (within(from.min(to)), within(from.max(to)));
+            let ink = Ink(theme.accent, 0.14);
+            pen.rect((from, 0.0), (to, plot.bottom), ink);
+        }
+        let found = hit.and_then(|hit| {
+            let stack = spec.stacks.get(hit.stack)?;
+            Some((stack, stack.rows.get(hit.row)?, hit.bin))
+        });
+        if let Some((stack, row, bin)) = found {
+            let chart = Chart {
+                pen,
+                spec,
+                at: layout,
+            };
+            chart.hit(stack, row, bin);
+        }
+    })
 }
 
-struct Pen<'a, DB: DrawingBackend> {
-    painter: Painter<'a, DB>,
+struct Chart<'a> {
+    pen: &'a Pen<'a>,
     spec: &'a Spec,
     at: &'a Layout,
-    theme: &'a Theme,
 }
 
-impl<DB: DrawingBackend> Pen<'_, DB> {
-    fn axes(&self) -> DrawResult<(), DB> {
-        let (plot, theme) = (&self.at.plot, self.theme);
-        let is_ridges = self.spec.view == View::Offset;
-        for tick in &self.at.y_ticks {
-            if !is_ridges {
-                self.painter
-                    .horizontal((plot.left, plot.right), tick.at, theme.grid)?;
-            }
-            let point = (plot.left - 6.0, tick.at);
-            self.painter
-                .text(point, Anchor::End, &tick.text, theme.ink_3)?;
-        }
-        for tick in &self.at.x_ticks {
-            if matches!(self.spec.view, View::Offset | View::Overlay) {
-                let x = self.painter.snap(tick.at);
-                let to = (x + self.painter.hair(), plot.bottom);
-                self.painter.rect((x, plot.top), to, theme.grid)?;
-            }
-            let anchor = if tick.ends_at {
-                Anchor::End
-            } else if tick.starts_at {
-                Anchor::Start
-            } else {
-                Anchor::Middle
-            };
-            let point = (tick.at, plot.bottom + 12.0);
-            self.painter.text(point, anchor, &tick.text, theme.ink_3)?;
-        }
-        self.painter
-            .horizontal((plot.left, plot.right), plot.bottom, theme.base)
+impl Chart<'_> {
+    fn axes(&self) {
+        let (pen, at) = (self.pen, self.at);
+        pen.values(&at.plot, &at.y, self.spec.view != View::Offset);
+        let has_grid = self.spec.view.has_values_across();
+        pen.ticks(&at.plot, &at.x_ticks, at.plot.bottom + BELOW, has_grid);
+        pen.base(&at.plot);
     }
 
     /// Points over the bins: `height` of the share in each bin above `ground`.
     fn outline(&self, row: &Row, y: impl Fn(f64) -> f64) -> Vec<Point> {
         let edges = self.spec.edges.windows(2).enumerate();
         let bins = edges.filter_map(|(bin, pair)| {
-            let (left, right) = (self.at.value_x(pair[0])?, self.at.value_x(pair[1])?);
+            let (left, right) = (self.at.x.px(pair[0])?, self.at.x.px(pair[1])?);
             Some((left, right, y(row.share(bin))))
         });
         let mut points: Vec<Point> = if self.spec.is_stepped {
@@ -166,9 +147,9 @@ impl<DB: DrawingBackend> Pen<'_, DB> {
         (ground, self.outline(row, |share| ground - share * unit))
     }
 
-    fn ridges(&self) -> DrawResult<(), DB> {
+    fn ridges(&self) {
         let Some(stack) = self.spec.stacks.first() else {
-            return Ok(());
+            return;
         };
         let all = stack.rows.len().max(1) as f64;
         let mut free = f64::NEG_INFINITY;
@@ -177,50 +158,46 @@ impl<DB: DrawingBackend> Pen<'_, DB> {
             let (ground, points) = self.ridge(row);
             if row.finite > 0.0 {
                 let area = Self::closed(points.clone(), ground);
-                self.painter.polygon(&area, self.theme.surface)?;
+                self.pen.polygon(&area, self.pen.theme.surface);
                 let ink = Ink(stack.colour, 0.1 + 0.16 * age);
-                self.painter.polygon(&area, ink)?;
+                self.pen.polygon(&area, ink);
                 let ink = Ink(stack.colour, 0.75 + 0.25 * age);
-                self.painter.path(&points, 0.9, ink)?;
+                self.pen.path(&points, 0.9, ink);
             } else {
                 self.broken(
                     ground,
                     if row.nan > 0 {
-                        self.theme.nan
+                        self.pen.theme.nan
                     } else {
-                        self.theme.inf
+                        self.pen.theme.inf
                     },
-                )?;
+                );
             }
             if (row.nan > 0 || row.inf > 0) && ground >= free {
                 free = ground + 12.0;
-                self.beside(row, ground)?;
+                self.beside(row, ground);
             }
         }
-        Ok(())
     }
 
     /// A ridge without finite values.
-    fn broken(&self, y: f64, colour: Rgb) -> DrawResult<(), DB> {
+    fn broken(&self, y: f64, colour: Rgb) {
         let plot = &self.at.plot;
         let line = [(plot.left, y), (plot.right, y)];
-        for dash in crate::path::dash(&line, 4.0, 3.0, 0.0) {
-            self.painter.path(&dash, 1.5, colour)?;
-        }
-        Ok(())
+        self.pen.dashed(&line, DASH, 1.5, colour);
     }
 
-    fn beside(&self, row: &Row, y: f64) -> DrawResult<(), DB> {
+    fn beside(&self, row: &Row, y: f64) {
         let at = (self.at.width - 2.0, y);
         let (text, colour) = if row.nan > 0 {
-            (format!("NaN {}", short(row.nan as f64)), self.theme.nan)
+            (format!("NaN {}", short(row.nan as f64)), self.pen.theme.nan)
         } else {
-            (format!("±∞ {}", short(row.inf as f64)), self.theme.inf)
+            (format!("±∞ {}", short(row.inf as f64)), self.pen.theme.inf)
         };
-        self.painter.text(at, Anchor::End, &text, colour)
+        self.pen.text(at, Anchor::End, &text, colour);
     }
 
-    fn curves(&self) -> DrawResult<(), DB> {
+    fn curves(&self) {
         for stack in &self.spec.stacks {
             let all = stack.rows.len();
             let last = stack.rows.iter().rposition(|row| row.finite > 0.0);
@@ -232,7 +209,7 @@ impl<DB: DrawingBackend> Pen<'_, DB> {
                 let points = self.outline(row, |share| self.at.share_y(share));
                 if is_last {
                     let area = Self::closed(points.clone(), self.at.plot.bottom);
-                    self.painter.polygon(&area, Ink(stack.colour, 0.09))?;
+                    self.pen.polygon(&area, Ink(stack.colour, 0.09));
                 }
                 let age = (index + 1) as f64 / all as f64;
                 let (width, alpha) = if is_last {
@@ -240,39 +217,37 @@ impl<DB: DrawingBackend> Pen<'_, DB> {
                 } else {
                     (1.1, 0.15 + 0.5 * age)
                 };
-                self.painter
-                    .path(&points, width, Ink(stack.colour, alpha))?;
+                self.pen.path(&points, width, Ink(stack.colour, alpha));
             }
         }
-        Ok(())
     }
 
-    fn heat(&self) -> DrawResult<(), DB> {
+    fn heat(&self) {
         let Some(stack) = self.spec.stacks.first() else {
-            return Ok(());
+            return;
         };
         let places: Vec<f64> = stack.rows.iter().map(|row| row.at).collect();
         for (index, row) in stack.rows.iter().enumerate() {
             let (left, right) = self.at.column(&places, index);
             // Whole pixels: columns that meet within one would leave a seam.
-            let (left, right) = (self.painter.snap(left), self.painter.snap(right));
-            let right = right.max(left + self.painter.hair());
+            let (left, right) = (self.pen.snap(left), self.pen.snap(right));
+            let right = right.max(left + self.pen.hair());
             if row.finite <= 0.0 {
                 let (top, bottom) = (self.at.plot.top, self.at.plot.bottom);
-                let ink = Ink(self.theme.grid, 1.0);
-                self.painter.rect((left, top), (right, bottom), ink)?;
+                let ink = Ink(self.pen.theme.grid, 1.0);
+                self.pen.rect((left, top), (right, bottom), ink);
                 continue;
             }
-            self.cells(row, left, right)?;
+            self.cells(row, left, right);
         }
         for (share, dash) in [(1, true), (3, false), (5, true)] {
-            self.percentile(stack, share, dash, self.theme.ink, true)?;
+            self.percentile(stack, share, dash, self.pen.theme.ink, true);
         }
-        self.percentile_names(stack)
+        self.percentile_names(stack);
     }
 
     /// The column of a row; neighbours of the same shade are one rectangle.
-    fn cells(&self, row: &Row, left: f64, right: f64) -> DrawResult<(), DB> {
+    fn cells(&self, row: &Row, left: f64, right: f64) {
         let shade = |bin: usize| {
             let share = row.share(bin);
             if share <= 0.0 || self.at.greatest <= 0.0 {
@@ -291,26 +266,28 @@ impl<DB: DrawingBackend> Pen<'_, DB> {
             }
             let edge = |at: usize| self.spec.edges.get(at).copied();
             let edges = edge(from).zip(edge(to));
-            let places = edges.and_then(|(a, b)| Some((self.at.value_y(a)?, self.at.value_y(b)?)));
+            let places = edges.and_then(|(a, b)| Some((self.at.y.px(a)?, self.at.y.px(b)?)));
             if let (true, Some((low, high))) = (colour > 0.0, places) {
-                let (top, bottom) = (self.painter.snap(high), self.painter.snap(low));
-                let ink = self.theme.sequence(FAINTEST + (1.0 - FAINTEST) * colour);
-                self.painter.rect((left, top), (right, bottom), ink)?;
+                let (top, bottom) = (self.pen.snap(high), self.pen.snap(low));
+                let ink = self
+                    .pen
+                    .theme
+                    .sequence(FAINTEST + (1.0 - FAINTEST) * colour);
+                self.pen.rect((left, top), (right, bottom), ink);
             }
             from = to;
         }
-        Ok(())
     }
 
     /// The labels of percentiles at the right of the plot, at the height of the last row with values.
-    fn percentile_names(&self, stack: &Stack) -> DrawResult<(), DB> {
+    fn percentile_names(&self, stack: &Stack) {
         let last = stack
             .rows
             .iter()
             .rev()
             .find(|row| !row.percentiles.is_empty());
         let Some(last) = last else {
-            return Ok(());
+            return;
         };
         let plot = &self.at.plot;
         let mut free = f64::NEG_INFINITY;
@@ -318,7 +295,7 @@ impl<DB: DrawingBackend> Pen<'_, DB> {
             let y = last
                 .percentiles
                 .get(share)
-                .and_then(|value| self.at.value_y(*value));
+                .and_then(|value| self.at.y.px(*value));
             let Some(y) = y.filter(|y| (plot.top..=plot.bottom).contains(y)) else {
                 continue;
             };
@@ -326,10 +303,8 @@ impl<DB: DrawingBackend> Pen<'_, DB> {
             let y = y.max(free);
             free = y + NAME_HEIGHT;
             let at = (plot.right + 4.0, y);
-            self.painter
-                .text(at, Anchor::Start, name, self.theme.ink_3)?;
+            self.pen.text(at, Anchor::Start, name, self.pen.theme.ink_3);
         }
-        Ok(())
     }
 
     /// The line of one percentile; a row without values is a gap.
@@ -340,11 +315,11 @@ impl<DB: DrawingBackend> Pen<'_, DB> {
         is_dashed: bool,
         colour: Rgb,
         has_halo: bool,
-    ) -> DrawResult<(), DB> {
+    ) {
         let mut parts: Vec<Vec<Point>> = vec![Vec::new()];
         for row in &stack.rows {
             let value = row.percentiles.get(share).copied();
-            match value.and_then(|value| self.at.value_y(value)) {
+            match value.and_then(|value| self.at.y.px(value)) {
                 Some(y) => {
                     if let Some(part) = parts.last_mut() {
                         part.push((self.at.step_x(row.at), y));
@@ -356,21 +331,18 @@ impl<DB: DrawingBackend> Pen<'_, DB> {
         for part in parts.iter().filter(|part| part.len() > 1) {
             let width = if is_dashed { 1.0 } else { 1.5 };
             if has_halo {
-                let halo = Ink(self.theme.surface, 0.75);
-                self.painter.path(part, width + 2.0, halo)?;
+                let halo = Ink(self.pen.theme.surface, 0.75);
+                self.pen.path(part, width + 2.0, halo);
             }
             if is_dashed {
-                for dash in crate::path::dash(part, 3.0, 3.0, 0.0) {
-                    self.painter.path(&dash, width, colour)?;
-                }
+                self.pen.dashed(part, (3.0, 3.0, 0.0), width, colour);
             } else {
-                self.painter.path(part, width, colour)?;
+                self.pen.path(part, width, colour);
             }
         }
-        Ok(())
     }
 
-    fn bands(&self) -> DrawResult<(), DB> {
+    fn bands(&self) {
         for stack in &self.spec.stacks {
             for (low, high, alpha) in [(0, 6, 0.12), (1, 5, 0.2), (2, 4, 0.32)] {
                 for part in stack
@@ -381,7 +353,7 @@ impl<DB: DrawingBackend> Pen<'_, DB> {
                         part.iter().filter_map(move |row| {
                             let value = row.percentiles.get(share).copied()?;
                             // Minimum and maximum may be outside of all bins.
-                            let y = self.at.value_y(value)?;
+                            let y = self.at.y.px(value)?;
                             let y = y.clamp(self.at.plot.top, self.at.plot.bottom);
                             Some((self.at.step_x(row.at), y))
                         })
@@ -399,49 +371,47 @@ impl<DB: DrawingBackend> Pen<'_, DB> {
                     }
                     area.extend(lower.into_iter().rev());
                     if area.len() > 2 {
-                        self.painter.polygon(&area, Ink(stack.colour, alpha))?;
+                        self.pen.polygon(&area, Ink(stack.colour, alpha));
                     }
                 }
             }
-            self.percentile(stack, 3, false, stack.colour, false)?;
+            self.percentile(stack, 3, false, stack.colour, false);
         }
         // Several runs have different percentiles: the readout labels them.
-        match self.spec.stacks.as_slice() {
-            [stack] => self.percentile_names(stack),
-            _ => Ok(()),
+        if let [stack] = &self.spec.stacks[..] {
+            self.percentile_names(stack);
         }
     }
 
     /// Counts of non-finite values, above the plot.
-    fn lanes(&self) -> DrawResult<(), DB> {
+    fn lanes(&self) {
         let (has_nan, has_inf) = self.at.lanes;
         let first = 8.0 + LANE / 2.0 - 4.0;
         if has_nan {
-            self.lane(first, "NaN", self.theme.nan, |row| row.nan)?;
+            self.lane(first, "NaN", self.pen.theme.nan, |row| row.nan);
         }
         if has_inf {
             let y = if has_nan { first + LANE } else { first };
-            self.lane(y, "±∞", self.theme.inf, |row| row.inf)?;
+            self.lane(y, "±∞", self.pen.theme.inf, |row| row.inf);
         }
-        Ok(())
     }
 
-    fn lane(&self, y: f64, name: &str, colour: Rgb, of: fn(&Row) -> u64) -> DrawResult<(), DB> {
+    fn lane(&self, y: f64, name: &str, colour: Rgb, of: fn(&Row) -> u64) {
         let plot = &self.at.plot;
         let bottom = y + LANE / 2.0 - 1.0;
-        self.painter
-            .horizontal((plot.left, plot.right), bottom, self.theme.grid)?;
-        self.painter
-            .text((plot.left - 6.0, y), Anchor::End, name, colour)?;
+        self.pen
+            .horizontal((plot.left, plot.right), bottom, self.pen.theme.grid);
+        self.pen
+            .text((plot.left - 6.0, y), Anchor::End, name, colour);
         if self.spec.view == View::Overlay {
             let rows = self.spec.stacks.iter().flat_map(|stack| &stack.rows);
             let broken = rows.filter(|row| of(row) > 0);
             if let Some(row) = broken.min_by(|a, b| a.at.total_cmp(&b.at)) {
                 let text = count_at(row, of(row));
-                self.painter
-                    .text((plot.left + 4.0, y), Anchor::Start, &text, colour)?;
+                self.pen
+                    .text((plot.left + 4.0, y), Anchor::Start, &text, colour);
             }
-            return Ok(());
+            return;
         }
         let mut named = false;
         for stack in &self.spec.stacks {
@@ -451,8 +421,8 @@ impl<DB: DrawingBackend> Pen<'_, DB> {
                 let right = right.max(left + 2.0);
                 let all = of(row) as f64 + row.finite;
                 let height = (10.0 * of(row) as f64 / all).clamp(2.0, 10.0);
-                self.painter
-                    .rect((left, bottom - height), (right, bottom), colour)?;
+                self.pen
+                    .rect((left, bottom - height), (right, bottom), colour);
                 if !named {
                     named = true;
                     let text = short(of(row) as f64);
@@ -464,83 +434,71 @@ impl<DB: DrawingBackend> Pen<'_, DB> {
                     };
                     // If there is no room on either side, the count is in the readout only.
                     if anchor == Anchor::End || right + 5.0 + width < plot.right {
-                        self.painter.text((at, y), anchor, &text, colour)?;
+                        self.pen.text((at, y), anchor, &text, colour);
                     }
                 }
             }
         }
-        Ok(())
     }
 
-    fn hit(&self, stack: &Stack, row: &Row, bin: Option<usize>) -> DrawResult<(), DB> {
-        let (plot, theme) = (&self.at.plot, self.theme);
+    fn hit(&self, stack: &Stack, row: &Row, bin: Option<usize>) {
+        let (plot, theme) = (&self.at.plot, self.pen.theme);
         match self.spec.view {
             View::HeatMap | View::Percentiles => {
-                let x = self.painter.snap(self.at.step_x(row.at));
+                let x = self.pen.snap(self.at.step_x(row.at));
                 let line = [(x, 4.0), (x, plot.bottom)];
-                for dash in crate::path::dash(&line, 2.0, 2.0, 0.0) {
-                    self.painter.path(&dash, 1.0, theme.ink_2)?;
-                }
+                self.pen.dashed(&line, (2.0, 2.0, 0.0), 1.0, theme.ink_2);
                 let anchor = if x > plot.right - 24.0 {
                     Anchor::End
                 } else {
                     Anchor::Middle
                 };
-                self.pill((x, plot.bottom + 12.0), anchor, &row.text)
+                self.pill((x, plot.bottom + BELOW), anchor, &row.text);
             }
             View::Offset => {
                 let (ground, points) = self.ridge(row);
                 let area = Self::closed(points.clone(), ground);
-                self.painter.polygon(&area, Ink(stack.colour, 0.45))?;
-                self.painter.path(&points, 1.5, theme.ink)?;
+                self.pen.polygon(&area, Ink(stack.colour, 0.45));
+                self.pen.path(&points, 1.5, theme.ink);
                 self.bar(row, bin, ground, |share| {
                     ground - share * self.at.ridge / self.at.greatest.max(f64::MIN_POSITIVE)
-                })?;
-                self.pill((plot.left - 4.0, ground), Anchor::End, &row.text)
+                });
+                self.pill((plot.left - 4.0, ground), Anchor::End, &row.text);
             }
             View::Overlay => {
                 let points = self.outline(row, |share| self.at.share_y(share));
-                self.painter.path(&points, 2.5, theme.ink)?;
-                self.bar(row, bin, plot.bottom, |share| self.at.share_y(share))
+                self.pen.path(&points, 2.5, theme.ink);
+                self.bar(row, bin, plot.bottom, |share| self.at.share_y(share));
             }
         }
     }
 
     /// The bin under the pointer.
-    fn bar(
-        &self,
-        row: &Row,
-        bin: Option<usize>,
-        ground: f64,
-        y: impl Fn(f64) -> f64,
-    ) -> DrawResult<(), DB> {
+    fn bar(&self, row: &Row, bin: Option<usize>, ground: f64, y: impl Fn(f64) -> f64) {
         let edges = bin.and_then(|bin| {
             let (left, right) = (self.spec.edges.get(bin)?, self.spec.edges.get(bin + 1)?);
-            Some((bin, self.at.value_x(*left)?, self.at.value_x(*right)?))
+            Some((bin, self.at.x.px(*left)?, self.at.x.px(*right)?))
         });
         let Some((bin, left, right)) = edges else {
-            return Ok(());
+            return;
         };
         let top = y(row.share(bin));
-        let ink = Ink(self.theme.ink, 0.85);
-        self.painter
-            .rect((left, top), (right.max(left + 1.0), ground), ink)
+        let ink = Ink(self.pen.theme.ink, 0.85);
+        self.pen
+            .rect((left, top), (right.max(left + 1.0), ground), ink);
     }
 
     /// The name of a step on an axis.
-    fn pill(&self, at: Point, anchor: Anchor, text: &str) -> DrawResult<(), DB> {
+    fn pill(&self, at: Point, anchor: Anchor, text: &str) {
         let width = label::width(text) + 8.0;
-        let left = match anchor {
-            Anchor::Start => at.0,
-            Anchor::Middle => at.0 - width / 2.0,
-            Anchor::End => at.0 - width + 4.0,
-        };
+        let shift = if anchor == Anchor::End { 4.0 } else { 0.0 };
+        let left = anchor.span(at.0, width).0 + shift;
         let left = left.clamp(0.0, (self.at.width - width).max(0.0));
         let (from, to) = ((left, at.1 - 8.0), (left + width, at.1 + 8.0));
-        self.painter.rect(from, to, self.theme.solid)?;
+        self.pen.rect(from, to, self.pen.theme.solid);
         let middle = (left + width / 2.0, at.1);
-        self.painter
-            .text(middle, Anchor::Middle, text, self.theme.on_solid)
+        self.pen
+            .text(middle, Anchor::Middle, text, self.pen.theme.on_solid);
     }
 }
 

@@ -1,10 +1,9 @@
 //! Layout of distribution charts in CSS pixels, and hit testing.
 
 use super::{Spec, View};
-use crate::geometry::{Tick, x_labels};
+use crate::frame::{Anchor, Rect, Ruler, Size, Tick};
+use crate::geometry::x_labels;
 use crate::label;
-use crate::paint::device_pixels;
-use crate::path::Rect;
 use crate::scale::{Axis, Scale};
 use crate::ticks;
 
@@ -45,12 +44,10 @@ pub struct Layout {
     pub dpr: f64,
     /// Plot area.
     pub plot: Rect,
-    /// The axis of values.
-    pub values: Axis,
-    /// The axis of steps.
-    pub steps: Axis,
-    /// The axis of shares, for curves.
-    pub(super) shares: Axis,
+    /// The horizontal axis: of values, or of steps.
+    pub(super) x: Ruler,
+    /// The vertical axis: of steps for ridges, of shares for curves, otherwise of values.
+    pub(super) y: Ruler,
     /// The greatest share of a bin.
     pub(super) greatest: f64,
     /// Height of the highest ridge.
@@ -59,21 +56,17 @@ pub struct Layout {
     pub(super) lanes: (bool, bool),
     /// Labels below.
     pub x_ticks: Vec<Tick>,
-    /// Labels at the left.
-    pub y_ticks: Vec<Tick>,
 }
 
 impl Layout {
     /// Computes the layout; sizes that leave no room give a plot without extent, never an error.
     pub fn new(spec: &Spec) -> Self {
-        let size = |length: f64| {
-            if length.is_finite() {
-                length.clamp(0.0, 32_768.0)
-            } else {
-                0.0
-            }
-        };
-        let (width, height) = (size(spec.width), size(spec.height));
+        let Size { width, height, dpr } = Size {
+            width: spec.width,
+            height: spec.height,
+            dpr: spec.dpr,
+        }
+        .clamped();
         let rows = || spec.stacks.iter().flat_map(|stack| &stack.rows);
         let lanes = (rows().any(|row| row.nan > 0), rows().any(|row| row.inf > 0));
         let bound = |edge: Option<&f64>| edge.copied().unwrap_or(0.0);
@@ -89,21 +82,21 @@ impl Layout {
         let greatest = rows()
             .flat_map(|row| (0..row.counts.len()).map(|bin| row.share(bin)))
             .fold(0.0, f64::max);
-        let (shares, share_ticks) = ticks::widen(0.0, greatest, Scale::Linear, 5);
         let is_ridges = spec.view == View::Offset;
         let has_lanes = !is_ridges;
         let lane = |is: bool| if is && has_lanes { LANE } else { 0.0 };
         let top = (TOP + lane(lanes.0) + lane(lanes.1)).min(height);
         let bottom = (height - LABELS).max(top);
-        let y_labels = match spec.view {
-            View::Overlay => label::ticks(&share_ticks.values, share_ticks.step),
-            View::Offset => x_labels(&steps, spec.kind, 7).1,
-            View::HeatMap | View::Percentiles => value_ticks(&values, 7).1,
+        let (up, y_labels) = match spec.view {
+            View::Overlay => {
+                let (shares, found) = ticks::widen(0.0, greatest, Scale::Linear, 5);
+                (shares, found.labelled())
+            }
+            View::Offset => (steps, x_labels(&steps, spec.kind, 7)),
+            View::HeatMap | View::Percentiles => (values, ticks::of(&values, 7).labelled()),
         };
-        let widest = y_labels.iter().map(|text| label::width(text));
-        let left = (widest.fold(0.0, f64::max) + 12.0)
-            .clamp(36.0, 84.0)
-            .min(width);
+        let widest = label::widest(y_labels.iter().map(|(_, text)| text));
+        let left = (widest + 12.0).clamp(36.0, 84.0).min(width);
         let names = is_ridges && (lanes.0 || lanes.1);
         let room = match spec.view {
             View::Offset if names => RIGHT_NAMES,
@@ -117,75 +110,74 @@ impl Layout {
             right,
             bottom,
         };
+        let ridge = RIDGE.min(plot.height() * RIDGE_SHARE);
+        let along_y = if is_ridges {
+            (top + ridge, bottom)
+        } else {
+            (bottom, top)
+        };
+        let across = if spec.view.has_values_across() {
+            values
+        } else {
+            steps
+        };
         let mut layout = Self {
             width,
             height,
-            dpr: device_pixels(spec.dpr),
+            dpr,
             plot,
-            values,
-            steps,
-            shares,
+            x: Ruler::new(across, (left, right), Vec::new()),
+            y: Ruler::new(up, along_y, Vec::new()),
             greatest,
-            ridge: RIDGE.min(plot.height() * RIDGE_SHARE),
+            ridge,
             lanes: if has_lanes { lanes } else { (false, false) },
             x_ticks: Vec::new(),
-            y_ticks: Vec::new(),
         };
         if spec.edges.len() > 1 {
-            layout.place_ticks(spec, (&share_ticks.values, y_labels));
-        } else if rows().next().is_some() && !matches!(spec.view, View::Offset | View::Overlay) {
-            layout.x_ticks = layout.across(&x_labels(&layout.steps, spec.kind, 5));
+            layout.y.ticks = layout.apart(y_labels);
+            layout.x_ticks = layout.spread(layout.fewer(spec));
+        } else if rows().next().is_some() && !spec.view.has_values_across() {
+            layout.x_ticks = layout.spread(x_labels(&steps, spec.kind, 5));
         }
         layout
     }
 
-    fn place_ticks(&mut self, spec: &Spec, shares: (&[f64], Vec<String>)) {
-        let values = value_ticks(&self.values, 7);
-        let steps = |most| x_labels(&self.steps, spec.kind, most);
-        let (across, up) = match spec.view {
-            View::Offset => (self.fewer(|most| value_ticks(&self.values, most)), steps(7)),
-            View::Overlay => (
-                self.fewer(|most| value_ticks(&self.values, most)),
-                (shares.0.to_vec(), shares.1),
-            ),
-            View::HeatMap | View::Percentiles => (self.fewer(steps), values),
-        };
-        let y_px = |value: f64| match spec.view {
-            View::Offset => self.row_y(value),
-            View::Overlay => self.share_y(value),
-            View::HeatMap | View::Percentiles => self.value_y(value).unwrap_or(f64::NAN),
-        };
-        let up = up.0.iter().zip(up.1).map(|(&value, text)| Tick {
-            at: y_px(value),
-            text,
-            starts_at: false,
-            ends_at: false,
-        });
+    pub(super) fn size(&self) -> Size {
+        Size {
+            width: self.width,
+            height: self.height,
+            dpr: self.dpr,
+        }
+    }
+
+    /// The labels at the left that do not overlap, as they would around the zero of a symmetric logarithm.
+    fn apart(&self, mut labels: Vec<(f64, String)>) -> Vec<(f64, String)> {
         let (top, bottom) = (self.plot.top - 1.0, self.plot.bottom + 1.0);
-        // Around the zero of a symmetric logarithm labels would overlap.
         let mut last = f64::INFINITY;
-        let y_ticks = up
-            .filter(|tick| {
-                let fits = (top..=bottom).contains(&tick.at) && (last - tick.at).abs() >= LABEL_GAP;
-                if fits {
-                    last = tick.at;
-                }
-                fits
-            })
-            .collect();
-        self.x_ticks = match spec.view {
-            View::Offset | View::Overlay => self.across_values(&across),
-            View::HeatMap | View::Percentiles => self.across(&across),
-        };
-        self.y_ticks = y_ticks;
+        labels.retain(|(value, _)| {
+            let at = self.y.px(*value).unwrap_or(f64::NAN);
+            let fits = (top..=bottom).contains(&at) && (last - at).abs() >= LABEL_GAP;
+            if fits {
+                last = at;
+            }
+            fits
+        });
+        labels
     }
 
     /// As many labels as fit side by side.
-    fn fewer(&self, labels: impl Fn(u32) -> (Vec<f64>, Vec<String>)) -> (Vec<f64>, Vec<String>) {
+    fn fewer(&self, spec: &Spec) -> Vec<(f64, String)> {
+        let labels = |most| {
+            if spec.view.has_values_across() {
+                ticks::of(&self.x.axis, most).labelled()
+            } else {
+                x_labels(&self.x.axis, spec.kind, most)
+            }
+        };
         let mut found = labels(7);
         for most in (2..7).rev() {
-            let widths: f64 = found.1.iter().map(|text| label::width(text) + 10.0).sum();
-            if widths <= self.plot.width() {
+            let widths = found.iter().map(|(_, text)| label::width(text) + 10.0);
+            if widths.sum::<f64>() <= self.plot.width() {
                 break;
             }
             found = labels(most);
@@ -193,33 +185,22 @@ impl Layout {
         found
     }
 
-    fn across(&self, (values, labels): &(Vec<f64>, Vec<String>)) -> Vec<Tick> {
-        let places = values.iter().map(|&value| self.step_x(value));
-        self.spread(places, labels)
-    }
-
-    fn across_values(&self, (values, labels): &(Vec<f64>, Vec<String>)) -> Vec<Tick> {
-        let places = values
-            .iter()
-            .map(|&value| self.value_x(value).unwrap_or(f64::NAN));
-        self.spread(places, labels)
-    }
-
     /// Labels at their positions with a minimum distance.
-    fn spread(&self, places: impl Iterator<Item = f64>, labels: &[String]) -> Vec<Tick> {
+    fn spread(&self, labels: Vec<(f64, String)>) -> Vec<Tick> {
         let mut free = f64::NEG_INFINITY;
-        let ticks = places.zip(labels).filter_map(|(at, text)| {
-            let half = label::width(text) / 2.0;
-            let tick = Tick {
-                at,
-                text: text.clone(),
-                starts_at: at - half < 2.0,
-                ends_at: at + half > self.width - 2.0,
+        let ticks = labels.into_iter().filter_map(|(value, text)| {
+            let at = self.x.px(value)?;
+            let half = label::width(&text) / 2.0;
+            let anchor = if at + half > self.width - 2.0 {
+                Anchor::End
+            } else if at - half < 2.0 {
+                Anchor::Start
+            } else {
+                Anchor::Middle
             };
+            let tick = Tick { at, text, anchor };
             let (from, to) = tick.extent();
-            let fits = at.is_finite()
-                && from >= free
-                && (self.plot.left - 1.0..=self.plot.right + 1.0).contains(&at);
+            let fits = from >= free && (self.plot.left - 1.0..=self.plot.right + 1.0).contains(&at);
             if fits {
                 free = to + 8.0;
             }
@@ -228,41 +209,24 @@ impl Layout {
         ticks.collect()
     }
 
-    /// Horizontal pixel of a value, if the axis of values is horizontal.
-    pub(super) fn value_x(&self, value: f64) -> Option<f64> {
-        let fraction = self.values.fraction(value)?;
-        Some(self.plot.left + self.plot.width() * fraction.clamp(-1e3, 1e3))
-    }
-
-    /// Vertical pixel of a value, if the axis of values is vertical.
-    pub(super) fn value_y(&self, value: f64) -> Option<f64> {
-        let fraction = self.values.fraction(value)?;
-        Some(self.plot.bottom - self.plot.height() * fraction.clamp(-1e3, 1e3))
-    }
-
     /// Vertical pixel of a share.
     pub(super) fn share_y(&self, share: f64) -> f64 {
-        let fraction = self.shares.fraction(share).unwrap_or(0.0);
-        self.plot.bottom - self.plot.height() * fraction.clamp(-1e3, 1e3)
+        self.y.px(share).unwrap_or(self.plot.bottom)
     }
 
     /// Horizontal pixel of a position on the axis of steps.
     pub fn step_x(&self, at: f64) -> f64 {
-        let fraction = self.steps.fraction(at).unwrap_or(f64::NAN);
-        self.plot.left + self.plot.width() * fraction.clamp(-1e3, 1e3)
+        self.x.px(at).unwrap_or(f64::NAN)
     }
 
     /// Position on the axis of steps of a horizontal pixel.
     pub fn step_at(&self, x: f64) -> f64 {
-        let width = self.plot.width().max(f64::MIN_POSITIVE);
-        self.steps.value((x - self.plot.left) / width)
+        self.x.value(x)
     }
 
     /// Base line of the ridge at a position on the axis of steps.
     pub(super) fn row_y(&self, at: f64) -> f64 {
-        let fraction = self.steps.fraction(at).unwrap_or(f64::NAN);
-        let (from, to) = (self.plot.top + self.ridge, self.plot.bottom);
-        from + (to - from) * fraction.clamp(-1e3, 1e3)
+        self.y.px(at).unwrap_or(f64::NAN)
     }
 
     /// Left and right edge of a column of the heat map: half way to its neighbours.
@@ -327,20 +291,17 @@ impl Layout {
         let bin = match spec.view {
             View::Percentiles => None,
             View::HeatMap => {
-                let fraction = (self.plot.bottom - y) / self.plot.height().max(1.0);
-                (0.0..=1.0).contains(&fraction).then_some(fraction)
+                let is_inside = (self.plot.top..=self.plot.bottom).contains(&y);
+                is_inside.then(|| self.y.value(y))
             }
-            View::Offset | View::Overlay => {
-                Some(((x - self.plot.left) / self.plot.width().max(1.0)).clamp(0.0, 1.0))
-            }
+            View::Offset | View::Overlay => Some(self.x.value(x)),
         };
-        let bin = bin.and_then(|fraction| bin_of(spec, self.values.value(fraction)));
+        let bin = bin.and_then(|value| bin_of(spec, value));
         Some(Hit { stack, row, bin })
     }
 
     fn nearest_curve(&self, spec: &Spec, x: f64, y: f64) -> Option<(usize, usize)> {
-        let fraction = ((x - self.plot.left) / self.plot.width().max(1.0)).clamp(0.0, 1.0);
-        let bin = bin_of(spec, self.values.value(fraction))?;
+        let bin = bin_of(spec, self.x.value(x))?;
         let all = spec.stacks.iter().enumerate().flat_map(|(stack, of)| {
             let rows = of.rows.iter().enumerate();
             rows.map(move |(row, r)| (stack, row, (self.share_y(r.share(bin)) - y).abs()))
@@ -356,10 +317,4 @@ fn bin_of(spec: &Spec, value: f64) -> Option<usize> {
     let bins = spec.edges.len().checked_sub(2)?;
     let above = spec.edges.partition_point(|edge| *edge <= value);
     Some(above.saturating_sub(1).min(bins))
-}
-
-fn value_ticks(axis: &Axis, most: u32) -> (Vec<f64>, Vec<String>) {
-    let found = ticks::of(axis, most);
-    let labels = label::ticks(&found.values, found.step);
-    (found.values, labels)
 }

@@ -3,21 +3,14 @@
 use std::fmt::Write as _;
 
 use super::{Figure, Hang, Ink, Letters, Pen, Window, draw};
-use crate::svg::{escaped, hex};
+use crate::svg::{Document, escaped, hex};
 use crate::theme::Rgb;
 
 /// The whole figure as an SVG document on the background of the page. Names are escaped.
 pub fn svg(figure: &Figure, ink: &Ink) -> String {
     let (width, height) = (figure.width.max(1.0), figure.height.max(1.0));
-    let mut pen = Text {
-        out: format!(
-            "<svg width=\"{width}\" height=\"{height}\" viewBox=\"0 0 {width} {height}\" \
-             xmlns=\"http://www.w3.org/2000/svg\" font-family=\"{}\">\n\
-             <rect width=\"100%\" height=\"100%\" fill=\"{}\"/>\n",
-            escaped(&ink.font),
-            hex(ink.bg)
-        ),
-    };
+    let font = format!(" font-family=\"{}\"", escaped(&ink.font));
+    let mut document = Document::new((width, height), &font, ink.bg);
     let window = Window {
         left: 0.0,
         top: 0.0,
@@ -25,24 +18,11 @@ pub fn svg(figure: &Figure, ink: &Ink) -> String {
         bottom: height,
         scale: 1.0,
     };
-    draw(&mut pen, figure, ink, &window);
-    pen.out.push_str("</svg>\n");
-    pen.out
+    draw(&mut document, figure, ink, &window);
+    document.end()
 }
 
-struct Text {
-    out: String,
-}
-
-impl Text {
-    /// Writing to a text does not fail.
-    fn put(&mut self, line: std::fmt::Arguments<'_>) {
-        self.out.write_fmt(line).unwrap_or_default();
-        self.out.push('\n');
-    }
-}
-
-impl Pen for Text {
+impl Pen for Document {
     fn boxes(
         &mut self,
         boxes: &[[f64; 4]],

@@ -2,20 +2,15 @@
 
 use plotters::prelude::{DrawResult, DrawingBackend};
 
-use super::{Lane, LaneNames, Layout, ease};
-use crate::label;
-use crate::paint::{Anchor, Ink, Painter, Point};
-use crate::path::dash;
+use super::{Lane, LaneNames, Layout, PlacedAxis, ease};
+use crate::frame::{Anchor, Point};
+use crate::pen::{DASH, Ink, Pen, paint};
 use crate::theme::{Rgb, Theme};
 
 /// Straight pieces of a curve between two axes.
 const PIECES: usize = 14;
 /// Width and opacity of the surface around a line.
 const CASING: (f64, f64) = (2.25, 0.8);
-/// Dash and gap of a line through a lane.
-const DASH: (f64, f64) = (4.0, 3.0);
-/// Opacity of the ground of texts.
-const GROUND: f64 = 0.88;
 /// Maximum opacity of a band.
 const BAND: f64 = 0.18;
 /// Maximum opacity of overlapping bands: lines stay visible on them.
@@ -48,40 +43,32 @@ pub fn draw_lines<DB: DrawingBackend>(
     strokes: &[Stroke],
     theme: &Theme,
 ) -> DrawResult<(), DB> {
-    let painter = Painter::new(backend, layout.dpr, &theme.font, 1.0);
-    lines(&painter, layout, strokes, theme)?;
-    painter.present()
+    paint(backend, layout.size(), theme, 1.0, |pen| {
+        lines(pen, layout, strokes);
+    })
 }
 
-fn lines<DB: DrawingBackend>(
-    painter: &Painter<'_, DB>,
-    layout: &Layout,
-    strokes: &[Stroke],
-    theme: &Theme,
-) -> DrawResult<(), DB> {
+fn lines(pen: &Pen<'_>, layout: &Layout, strokes: &[Stroke]) {
     let eased = eased();
     for stroke in strokes {
         for part in parts(layout, stroke.row, &eased) {
             let colour = match part.lane {
-                Some(Lane::Nan) => theme.nan,
-                Some(Lane::PosInf | Lane::NegInf) => theme.inf,
+                Some(Lane::Nan) => pen.theme.nan,
+                Some(Lane::PosInf | Lane::NegInf) => pen.theme.inf,
                 _ => stroke.colour,
             };
             if stroke.has_casing {
-                let casing = Ink(theme.surface, CASING.1);
-                painter.path(&part.points, stroke.width + CASING.0, casing)?;
+                let casing = Ink(pen.theme.surface, CASING.1);
+                pen.path(&part.points, stroke.width + CASING.0, casing);
             }
             let ink = Ink(colour, stroke.alpha);
             if part.lane.is_some() {
-                for piece in dash(&part.points, DASH.0, DASH.1, 0.0) {
-                    painter.path(&piece, stroke.width, ink)?;
-                }
+                pen.dashed(&part.points, DASH, stroke.width, ink);
             } else {
-                painter.path(&part.points, stroke.width, ink)?;
+                pen.path(&part.points, stroke.width, ink);
             }
         }
     }
-    Ok(())
 }
 
 /// Draws the bands of rows on axes that have them.
@@ -94,21 +81,17 @@ pub fn draw_bands<DB: DrawingBackend>(
     strokes: &[Stroke],
     theme: &Theme,
 ) -> DrawResult<(), DB> {
-    let painter = Painter::new(backend, layout.dpr, &theme.font, 1.0);
-    bands(&painter, layout, strokes)?;
-    painter.present()
+    paint(backend, layout.size(), theme, 1.0, |pen| {
+        bands(pen, layout, strokes);
+    })
 }
 
-fn bands<DB: DrawingBackend>(
-    painter: &Painter<'_, DB>,
-    layout: &Layout,
-    strokes: &[Stroke],
-) -> DrawResult<(), DB> {
+fn bands(pen: &Pen<'_>, layout: &Layout, strokes: &[Stroke]) {
     let eased = eased();
     let opacity = BAND.min(1.0 - (1.0 - BANDS).powf(1.0 / strokes.len().max(1) as f64));
     for stroke in strokes {
         for pair in layout.axes.windows(2) {
-            let edges = |axis: &super::PlacedAxis| {
+            let edges = |axis: &PlacedAxis| {
                 let y = *axis.y.get(stroke.row)?;
                 let band = axis
                     .bands
@@ -122,10 +105,9 @@ fn bands<DB: DrawingBackend>(
             let along = |from: f32, to: f32| curve((pair[0].x, from), (pair[1].x, to), &eased);
             let mut outline = along(from.0, to.0);
             outline.extend(along(from.1, to.1).into_iter().rev());
-            painter.polygon(&outline, Ink(stroke.colour, opacity))?;
+            pen.polygon(&outline, Ink(stroke.colour, opacity));
         }
     }
-    Ok(())
 }
 
 /// Draws axes with labels and marks of lanes, without heads.
@@ -138,101 +120,63 @@ pub fn draw_axes<DB: DrawingBackend>(
     names: LaneNames,
     theme: &Theme,
 ) -> DrawResult<(), DB> {
-    let painter = Painter::new(backend, layout.dpr, &theme.font, 1.0);
-    axes(&painter, layout, names, theme)?;
-    painter.present()
+    paint(backend, layout.size(), theme, 1.0, |pen| {
+        axes(pen, layout, names);
+    })
 }
 
 /// Draws bands, lines below and above, axes, captions and names on the surface.
-pub(crate) fn draw_whole<DB: DrawingBackend>(
-    backend: DB,
+pub(crate) fn paint_whole(
+    pen: &Pen<'_>,
     layout: &Layout,
     (below, above): (&[Stroke], &[Stroke]),
     names: LaneNames,
-    theme: &Theme,
-    font_scale: f64,
-) -> DrawResult<(), DB> {
-    let painter = Painter::new(backend, layout.dpr, &theme.font, font_scale);
-    painter.rect((0.0, 0.0), (layout.width, layout.height), theme.surface)?;
-    bands(&painter, layout, above)?;
-    lines(&painter, layout, below, theme)?;
-    lines(&painter, layout, above, theme)?;
-    axes(&painter, layout, names, theme)?;
-    heads(&painter, layout, theme)?;
-    painter.present()
+) {
+    let whole = (layout.width, layout.height);
+    pen.rect((0.0, 0.0), whole, pen.theme.surface);
+    bands(pen, layout, above);
+    lines(pen, layout, below);
+    lines(pen, layout, above);
+    axes(pen, layout, names);
+    heads(pen, layout);
 }
 
-fn axes<DB: DrawingBackend>(
-    painter: &Painter<'_, DB>,
-    layout: &Layout,
-    names: LaneNames,
-    theme: &Theme,
-) -> DrawResult<(), DB> {
+fn axes(pen: &Pen<'_>, layout: &Layout, names: LaneNames) {
     for axis in &layout.axes {
-        let x = painter.snap(axis.x - 0.5);
-        let to = (x + painter.hair(), layout.bottom);
-        painter.rect((x, layout.top), to, theme.ink_3)?;
+        let x = pen.snap(axis.x - 0.5);
+        pen.vertical(x, (layout.top, layout.bottom), pen.theme.ink_3);
         for (y, text) in &axis.ticks {
-            caption(painter, (x + 10.0, *y), text, theme.ink_2, theme)?;
+            pen.over((x + 10.0, *y), Anchor::Start, text, pen.theme.ink_2);
         }
         for lane in &axis.used {
-            mark(painter, (axis.x, layout.lane_y(*lane)), *lane, names, theme)?;
+            mark(pen, (axis.x, layout.lane_y(*lane)), *lane, names);
         }
     }
-    Ok(())
 }
 
 /// Captions over neighbours of one group, and the names of axes.
-fn heads<DB: DrawingBackend>(
-    painter: &Painter<'_, DB>,
-    layout: &Layout,
-    theme: &Theme,
-) -> DrawResult<(), DB> {
+fn heads(pen: &Pen<'_>, layout: &Layout) {
     for axis in &layout.axes {
-        painter.text((axis.x, 31.0), Anchor::Middle, &axis.name, theme.ink)?;
+        pen.text((axis.x, 31.0), Anchor::Middle, &axis.name, pen.theme.ink);
     }
     for (group, from, to) in layout.groups() {
-        painter.horizontal((from, to), 16.0, theme.base)?;
-        painter.text((from, 7.0), Anchor::Start, group, theme.ink_2)?;
+        pen.horizontal((from, to), 16.0, pen.theme.base);
+        pen.text((from, 7.0), Anchor::Start, group, pen.theme.ink_2);
     }
-    Ok(())
 }
 
 /// The mark of a lane on an axis, with its name.
-fn mark<DB: DrawingBackend>(
-    painter: &Painter<'_, DB>,
-    (x, y): Point,
-    lane: Lane,
-    names: LaneNames,
-    theme: &Theme,
-) -> DrawResult<(), DB> {
+fn mark(pen: &Pen<'_>, (x, y): Point, lane: Lane, names: LaneNames) {
     let colour = match lane {
-        Lane::Nan => theme.nan,
-        Lane::PosInf | Lane::NegInf => theme.inf,
-        Lane::Missing | Lane::OffScale | Lane::Text => theme.ink_3,
+        Lane::Nan => pen.theme.nan,
+        Lane::PosInf | Lane::NegInf => pen.theme.inf,
+        Lane::Missing | Lane::OffScale | Lane::Text => pen.theme.ink_3,
     };
     match lane {
-        Lane::Nan => {
-            let (left, right) = (x - CROSS, x + CROSS);
-            painter.path(&[(left, y - CROSS), (right, y + CROSS)], 1.75, colour)?;
-            painter.path(&[(left, y + CROSS), (right, y - CROSS)], 1.75, colour)?;
-        }
-        _ => painter.ring((x, y), 2.5, 1.25, colour)?,
+        Lane::Nan => pen.cross((x, y), CROSS, colour),
+        _ => pen.ring((x, y), 2.5, 1.25, colour),
     }
-    caption(painter, (x + 8.0, y), lane.label(names), colour, theme)
-}
-
-/// Text beside an axis, on a ground that lines do not show through.
-fn caption<DB: DrawingBackend>(
-    painter: &Painter<'_, DB>,
-    (x, y): Point,
-    text: &str,
-    colour: Rgb,
-    theme: &Theme,
-) -> DrawResult<(), DB> {
-    let (at, end) = ((x - 2.0, y - 7.0), (x + 2.0 + label::width(text), y + 7.0));
-    painter.rect(at, end, Ink(theme.surface, GROUND))?;
-    painter.text((x, y), Anchor::Start, text, colour)
+    pen.over((x + 8.0, y), Anchor::Start, lane.label(names), colour);
 }
 
 /// A connected part of a line with one look.
@@ -249,7 +193,7 @@ fn parts(layout: &Layout, row: usize, eased: &[f64]) -> Vec<Part> {
         let (Some(from), Some(to)) = (pair[0].y.get(row), pair[1].y.get(row)) else {
             continue;
         };
-        let lane_of = |axis: &super::PlacedAxis| axis.lanes.get(row).copied().flatten();
+        let lane_of = |axis: &PlacedAxis| axis.lanes.get(row).copied().flatten();
         let lane = [lane_of(&pair[0]), lane_of(&pair[1])]
             .into_iter()
             .flatten()

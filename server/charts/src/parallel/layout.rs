@@ -3,8 +3,7 @@
 use trainscope_format::digits;
 
 use super::{AxisKind, Lane, Spec, Spot, ease};
-use crate::label;
-use crate::paint::device_pixels;
+use crate::frame::Size;
 use crate::scale::{Axis, Scale};
 use crate::ticks;
 
@@ -19,9 +18,9 @@ const HEAD: f64 = 40.0;
 const LANE: f64 = 13.0;
 /// Space below everything.
 const FOOT: f64 = 12.0;
-/// Distance of ticks, and their maximum number.
+/// Distance of ticks, and their minimum and maximum number.
 const TICK_PIXELS: f64 = 44.0;
-const MAX_TICKS: f64 = 6.0;
+const TICKS: (f64, f64) = (2.0, 6.0);
 /// An axis of at most this number of distinct values has these values as ticks.
 const MAX_DISTINCT: usize = 8;
 /// Significant digits of their labels.
@@ -30,8 +29,6 @@ const TICK_DIGITS: usize = 4;
 const LABEL_PIXELS: f64 = 13.0;
 /// Maximum distance of a value from the place of its choice: lines of one choice must not hide each other.
 const JITTER: f64 = 4.0;
-/// Maximum side of a plot.
-const MAX_SIDE: f64 = 32_768.0;
 
 /// An axis with the positions of its values.
 #[derive(Clone, Debug, PartialEq)]
@@ -77,10 +74,13 @@ pub struct Layout {
 impl Layout {
     /// Positions of everything at the size of a plot.
     pub fn new(spec: &Spec) -> Self {
-        let side = |side: f64| if side > 0.0 { side.min(MAX_SIDE) } else { 0.0 };
         let gaps = spec.axes.len().saturating_sub(1) as f64;
-        let width = side(spec.width).max(side(LEFT + gaps * PITCH + RIGHT));
-        let height = side(spec.height);
+        let Size { width, height, dpr } = Size {
+            width: spec.width.max(LEFT + gaps * PITCH + RIGHT),
+            height: spec.height,
+            dpr: spec.dpr,
+        }
+        .clamped();
         let rows = spec
             .axes
             .iter()
@@ -113,7 +113,7 @@ impl Layout {
         let mut layout = Self {
             width,
             height,
-            dpr: device_pixels(spec.dpr),
+            dpr,
             top,
             bottom,
             lanes,
@@ -181,6 +181,14 @@ impl Layout {
             layout.axes.push(placed);
         }
         layout
+    }
+
+    pub(super) fn size(&self) -> Size {
+        Size {
+            width: self.width,
+            height: self.height,
+            dpr: self.dpr,
+        }
     }
 
     fn y_of(&self, axis: &PlacedAxis, row: usize, spot: Spot, lane: Option<Lane>) -> f64 {
@@ -358,19 +366,13 @@ fn scale_of(axis: &super::AxisSpec, (top, bottom): (f64, f64)) -> (Axis, Vec<(f6
         let ticks = distinct.into_iter().map(label).collect();
         return (Axis::new(lo, hi, *scale), ticks);
     }
-    #[expect(
-        clippy::cast_possible_truncation,
-        clippy::cast_sign_loss,
-        reason = "from 2 to 6"
-    )]
-    let most = ((bottom - top) / TICK_PIXELS).clamp(2.0, MAX_TICKS) as u32;
+    let most = ticks::room(bottom - top, TICK_PIXELS, TICKS);
     let (scale, mut found) = ticks::widen(lo, hi, *scale, most);
     if *is_whole && found.step > 0.0 && found.step < 1.0 {
         found.values.retain(|value| value.fract().abs() < 1e-9);
         found.step = 1.0;
     }
-    let labels = label::ticks(&found.values, found.step);
-    (scale, found.values.into_iter().zip(labels).collect())
+    (scale, found.labelled())
 }
 
 /// The ticks whose labels do not touch the one before them; the first and the last one stay.

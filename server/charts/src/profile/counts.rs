@@ -1,11 +1,9 @@
 //! A distribution as bars of counts, with lines at chosen values.
 
-use plotters::prelude::{DrawResult, DrawingBackend};
-
-use super::axes::{Ruler, Unit};
-use super::pen::Pen;
-use super::{Hit, Rect, Shade, Size};
-use crate::paint::Anchor;
+use super::{Chart, Hit, Shade};
+use crate::frame::{Anchor, Frame, Point, Rect, Ruler, Size, Unit};
+use crate::label;
+use crate::pen::Pen;
 
 /// Ticks of both axes.
 const TICKS: (u32, u32) = (6, 4);
@@ -28,27 +26,22 @@ pub struct Counts {
 }
 
 impl Counts {
-    fn layout(&self, size: Size) -> (Rect, Ruler, Ruler) {
+    fn frame(&self, size: Size) -> Frame {
         let top = if self.marks.is_empty() { 8.0 } else { 18.0 };
-        let plot = Rect {
-            left: 32.0,
-            right: size.width - 10.0,
-            top,
-            bottom: size.height - 20.0,
-        };
+        let plot = Rect::within(size, [32.0, 10.0, top, 20.0]);
         let first = self.edges.first().copied().unwrap_or(0.0);
         let last = self.edges.last().copied().unwrap_or(1.0);
         // An axis up to 1 would have a tick at its half.
         let most = self.counts.iter().copied().fold(2.0, f64::max);
-        let across = (plot.left, plot.right);
-        (
+        let (across, up) = ((plot.left, plot.right), (plot.bottom, plot.top));
+        Frame {
             plot,
-            Ruler::exact((first, last), across, TICKS.0, self.unit),
-            Ruler::from_zero(most, (plot.bottom, plot.top), TICKS.1, Unit::Count),
-        )
+            x: Ruler::exact((first, last), across, TICKS.0, self.unit),
+            y: Ruler::from_zero(most, up, TICKS.1, Unit::Count),
+        }
     }
 
-    fn bin(&self, (plot, x, y): &(Rect, Ruler, Ruler), index: usize) -> Option<Rect> {
+    fn bin(&self, Frame { plot, x, y }: &Frame, index: usize) -> Option<Rect> {
         let left = x.at(*self.edges.get(index)?);
         let right = x.at(*self.edges.get(index + 1)?);
         let gap = if right - left >= 3.0 { 0.5 } else { 0.0 };
@@ -59,16 +52,14 @@ impl Counts {
             bottom: plot.bottom,
         })
     }
+}
 
-    pub(super) fn draw<DB: DrawingBackend>(&self, pen: &Pen<'_, DB>) -> DrawResult<(), DB> {
-        let layout = self.layout(pen.size);
-        let (plot, x, y) = &layout;
-        pen.values(plot, y)?;
-        for (value, text) in &x.ticks {
-            pen.below(plot, x.at(*value), text)?;
-        }
+impl Chart for Counts {
+    fn draw(&self, pen: &Pen<'_>) {
+        let frame = self.frame(pen.size);
+        pen.frame(&frame);
         for (index, count) in self.counts.iter().enumerate() {
-            let Some(bin) = self.bin(&layout, index).filter(|_| *count > 0.0) else {
+            let Some(bin) = self.bin(&frame, index).filter(|_| *count > 0.0) else {
                 continue;
             };
             let edge = self.edges.get(index).copied().unwrap_or(0.0);
@@ -81,32 +72,29 @@ impl Counts {
             // Single calls far away have to be visible.
             let top = bin.top.min(bin.bottom - 1.0);
             let to = (bin.right.max(bin.left + 1.0), bin.bottom);
-            let ink = shade.colour(pen.theme);
-            pen.painter.rect((bin.left, top), to, ink)?;
+            pen.rect((bin.left, top), to, shade.colour(pen.theme));
         }
         let mut free = 0.0;
         for (value, text) in &self.marks {
-            let at = x.at(*value);
-            pen.dashed_down(at, (4.0, plot.bottom), pen.theme.ink_2)?;
-            let width = crate::label::width(text);
+            let at = frame.x.at(*value);
+            pen.dashed_down(at, (4.0, frame.plot.bottom), pen.theme.ink_2);
+            let width = label::width(text);
             let is_left = at + 4.0 + width > pen.size.width;
-            let place = if is_left { at - 4.0 } else { at + 4.0 };
-            let begin = if is_left { place - width } else { place };
+            let (place, anchor) = if is_left {
+                (at - 4.0, Anchor::End)
+            } else {
+                (at + 4.0, Anchor::Start)
+            };
+            let begin = anchor.span(place, width).0;
             if begin >= free {
-                let anchor = if is_left { Anchor::End } else { Anchor::Start };
-                pen.over((place, 9.0), anchor, text, pen.theme.ink)?;
+                pen.over((place, 9.0), anchor, text, pen.theme.ink);
                 free = begin + width + 4.0;
             }
         }
-        Ok(())
     }
 
-    pub(super) fn hit(&self, size: Size, x: f64, y: f64) -> Option<Hit> {
-        let (plot, across, _) = self.layout(size);
-        if !plot.has(x, y) {
-            return None;
-        }
-        let value = across.value(x);
+    fn hit(&self, size: Size, at: Point) -> Option<Hit> {
+        let (value, _) = self.frame(size).point(at)?;
         let index = self.edges.partition_point(|edge| *edge <= value);
         let last = self.counts.len().checked_sub(1)?;
         Some(Hit {
@@ -115,8 +103,8 @@ impl Counts {
         })
     }
 
-    pub(super) fn outline(&self, size: Size, index: usize) -> Option<Rect> {
-        self.bin(&self.layout(size), index)
+    fn outline(&self, size: Size, hit: Hit) -> Option<Rect> {
+        self.bin(&self.frame(size), hit.index)
     }
 }
 
@@ -137,9 +125,9 @@ mod tests {
                 counts: vec![f64::from(most)],
                 ..Counts::default()
             };
-            let (_, _, y) = counts.layout(size);
-            assert!(y.ticks.len() >= 2, "{most}: {:?}", y.ticks);
-            for (value, label) in &y.ticks {
+            let ticks = counts.frame(size).y.ticks;
+            assert!(ticks.len() >= 2, "{most}: {ticks:?}");
+            for (value, label) in &ticks {
                 assert!(
                     value.fract() == 0.0 && !label.contains('.'),
                     "{most}: {label}"

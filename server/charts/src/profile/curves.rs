@@ -1,12 +1,9 @@
 //! Curves over steps with their names at the right end, or bars of one value a step.
 
-use plotters::prelude::{DrawResult, DrawingBackend};
-
-use super::axes::{Ruler, Unit};
-use super::pen::Pen;
-use super::{Hit, Rect, Shade, Size};
+use super::{Chart, Hit, Shade};
+use crate::frame::{Anchor, Frame, Point, Rect, Ruler, Size, Unit};
 use crate::label;
-use crate::paint::Anchor;
+use crate::pen::Pen;
 
 /// Ticks of the axis of values.
 const TICKS: u32 = 4;
@@ -41,22 +38,10 @@ pub struct Curve {
     pub bars: Vec<Shade>,
 }
 
-struct Layout {
-    plot: Rect,
-    x: Ruler,
-    y: Ruler,
-}
-
 impl Curves {
-    fn layout(&self, size: Size) -> Layout {
-        let names = self.curves.iter().map(|curve| label::width(&curve.name));
-        let names = names.fold(0.0, f64::max);
-        let plot = Rect {
-            left: 50.0,
-            right: size.width - 10.0 - names,
-            top: 8.0,
-            bottom: size.height - 20.0,
-        };
+    fn frame(&self, size: Size) -> Frame {
+        let names = label::widest(self.curves.iter().map(|curve| &curve.name));
+        let plot = Rect::within(size, [50.0, 10.0 + names, 8.0, 20.0]);
         let values = self
             .curves
             .iter()
@@ -79,63 +64,16 @@ impl Curves {
         let half = if self.has_bars() { 0.5 } else { 0.0 };
         let across = (plot.left, plot.right);
         let steps = (begin as f64 - half, end as f64 + half);
-        let x = Ruler::exact(steps, across, TICKS, Unit::Count);
-        Layout { plot, x, y }
+        let mut x = Ruler::exact(steps, across, TICKS, Unit::Count);
+        x.ticks.retain(|(step, _)| step.fract() == 0.0);
+        Frame { plot, x, y }
     }
 
     fn has_bars(&self) -> bool {
         self.curves.iter().any(|curve| !curve.bars.is_empty())
     }
 
-    pub(super) fn draw<DB: DrawingBackend>(&self, pen: &Pen<'_, DB>) -> DrawResult<(), DB> {
-        let Layout { plot, x, y } = self.layout(pen.size);
-        pen.values(&plot, &y)?;
-        for (step, text) in &x.ticks {
-            if step.fract() == 0.0 {
-                pen.below(&plot, x.at(*step), text)?;
-            }
-        }
-        for curve in &self.curves {
-            let points = self.steps.iter().zip(&curve.values);
-            let points = points.map(|(step, value)| (x.at(*step as f64), *value));
-            if curve.bars.is_empty() {
-                let colour = curve.shade.colour(pen.theme);
-                let points: Vec<(f64, f64)> = points.collect();
-                for line in points.split(|point| !point.1.is_finite()) {
-                    let line: Vec<(f64, f64)> =
-                        line.iter().map(|point| (point.0, y.at(point.1))).collect();
-                    match &line[..] {
-                        [] => {}
-                        [one] => pen.painter.disc(*one, 2.0, colour)?,
-                        _ => pen.painter.path(&line, 1.5, colour)?,
-                    }
-                }
-                continue;
-            }
-            let width = plot.width() / self.steps.len().max(1) as f64;
-            let half = (width * 0.42).clamp(0.5, 12.0);
-            for ((at, value), shade) in points.zip(&curve.bars) {
-                let from = (at - half, y.at(value));
-                let ink = shade.colour(pen.theme);
-                pen.painter.rect(from, (at + half, plot.bottom), ink)?;
-            }
-        }
-        for (value, text) in &self.limits {
-            let at = y.at(*value);
-            let ink = pen.theme.error;
-            pen.dashed_across((plot.left, plot.right), at, ink)?;
-            let at = (plot.right - 2.0, at + 9.0);
-            pen.over(at, Anchor::End, text, pen.theme.error)?;
-        }
-        self.names(pen, &plot, &y)
-    }
-
-    fn names<DB: DrawingBackend>(
-        &self,
-        pen: &Pen<'_, DB>,
-        plot: &Rect,
-        y: &Ruler,
-    ) -> DrawResult<(), DB> {
+    fn names(&self, pen: &Pen<'_>, Frame { plot, y, .. }: &Frame) {
         let named = self.curves.iter().filter(|curve| !curve.name.is_empty());
         let mut ends: Vec<(f64, &str)> = named
             .filter_map(|curve| {
@@ -148,21 +86,52 @@ impl Curves {
         for (at, name) in ends {
             let at = at.max(free);
             free = at + NAMES;
-            let place = (plot.right + 5.0, at);
-            let ink = pen.theme.ink_2;
-            pen.painter.text(place, Anchor::Start, name, ink)?;
+            pen.text((plot.right + 5.0, at), Anchor::Start, name, pen.theme.ink_2);
         }
-        Ok(())
+    }
+}
+
+impl Chart for Curves {
+    fn draw(&self, pen: &Pen<'_>) {
+        let frame = self.frame(pen.size);
+        let Frame { plot, x, y } = &frame;
+        pen.frame(&frame);
+        for curve in &self.curves {
+            let points = self.steps.iter().zip(&curve.values);
+            let points = points.map(|(step, value)| (x.at(*step as f64), *value));
+            if curve.bars.is_empty() {
+                let colour = curve.shade.colour(pen.theme);
+                let points: Vec<(f64, f64)> = points.collect();
+                for line in points.split(|point| !point.1.is_finite()) {
+                    let line: Vec<(f64, f64)> =
+                        line.iter().map(|point| (point.0, y.at(point.1))).collect();
+                    match &line[..] {
+                        [] => {}
+                        [one] => pen.disc(*one, 2.0, colour),
+                        _ => pen.path(&line, 1.5, colour),
+                    }
+                }
+                continue;
+            }
+            let width = plot.width() / self.steps.len().max(1) as f64;
+            let half = (width * 0.42).clamp(0.5, 12.0);
+            for ((at, value), shade) in points.zip(&curve.bars) {
+                let from = (at - half, y.at(value));
+                let ink = shade.colour(pen.theme);
+                pen.rect(from, (at + half, plot.bottom), ink);
+            }
+        }
+        for (value, text) in &self.limits {
+            let at = y.at(*value);
+            pen.dashed_across((plot.left, plot.right), at, pen.theme.error);
+            let at = (plot.right - 2.0, at + 9.0);
+            pen.over(at, Anchor::End, text, pen.theme.error);
+        }
+        self.names(pen, &frame);
     }
 
-    pub(super) fn hit(&self, size: Size, x: f64, y: f64) -> Option<Hit> {
-        let Layout {
-            plot, x: across, ..
-        } = self.layout(size);
-        if !plot.has(x, y) {
-            return None;
-        }
-        let value = across.value(x);
+    fn hit(&self, size: Size, at: Point) -> Option<Hit> {
+        let (value, _) = self.frame(size).point(at)?;
         let near = |step: &i64| (*step as f64 - value).abs();
         let steps = self.steps.iter().enumerate();
         let nearest = steps.min_by(|a, b| near(a.1).total_cmp(&near(b.1)))?;
@@ -172,13 +141,8 @@ impl Curves {
         })
     }
 
-    pub(super) fn outline(&self, size: Size, index: usize) -> Option<Rect> {
-        let Layout { plot, x, .. } = self.layout(size);
-        let at = x.at(*self.steps.get(index)? as f64);
-        Some(Rect {
-            left: at,
-            right: at,
-            ..plot
-        })
+    fn outline(&self, size: Size, hit: Hit) -> Option<Rect> {
+        let step = *self.steps.get(hit.index)?;
+        Some(self.frame(size).outline_at(step as f64))
     }
 }

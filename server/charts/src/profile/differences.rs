@@ -1,12 +1,10 @@
 //! Tensors × steps as a map of relative differences on a logarithmic scale, with marks for NaN and ∞.
 
-use plotters::prelude::{DrawResult, DrawingBackend};
-
 use super::grid::Grid;
-use super::pen::Pen;
-use super::{Hit, Rect, Size};
+use super::{Chart, Hit};
+use crate::frame::{Anchor, Point, Rect, Size};
 use crate::label;
-use crate::paint::{Anchor, Ink};
+use crate::pen::{Ink, Pen};
 use crate::theme::{FONT_SIZE, Rgb, Theme};
 
 /// Decades below the tolerance that have a colour.
@@ -82,92 +80,78 @@ pub fn difference_colour(theme: &Theme, difference: f64, tolerance: f64) -> Rgb 
 
 impl Differences {
     fn grid(&self, size: Size) -> Grid {
-        let texts = self.rows.iter().map(|text| label::width(text));
-        let names = texts.fold(0.0, f64::max).min(size.width * NAMES);
-        Grid::new(size, names, (self.rows.len(), self.columns.len()), TALLEST)
+        let texts = (&self.rows[..], &self.columns[..]);
+        Grid::new(size, texts, (size.width * NAMES, TALLEST))
     }
 
-    pub(super) fn draw<DB: DrawingBackend>(&self, pen: &Pen<'_, DB>) -> DrawResult<(), DB> {
+    fn draw_cell(&self, pen: &Pen<'_>, cell: &Rect, content: DifferenceCell) {
+        let theme = pen.theme;
+        let middle = cell.middle();
+        let mark = |text: &str| {
+            if cell.width() >= MARK_FROM && cell.height() >= MARK_FROM {
+                pen.text(middle, Anchor::Middle, text, theme.surface);
+            }
+        };
+        match content {
+            DifferenceCell::Difference(value) => {
+                pen.area(cell, difference_colour(theme, value, self.tolerance));
+                if !value.is_finite() {
+                    mark(if value.is_nan() { "×" } else { "∞" });
+                }
+            }
+            DifferenceCell::OtherShape => {
+                pen.area(cell, theme.inf);
+                mark("≠");
+            }
+            DifferenceCell::Unread => pen.area(cell, Ink(theme.grid, 0.7)),
+            DifferenceCell::Fault => {
+                let (from, to) = ((cell.left, middle.1 - 0.5), (cell.right, middle.1 + 0.5));
+                pen.rect(from, to, theme.error);
+            }
+            DifferenceCell::Absent => {}
+        }
+    }
+}
+
+impl Chart for Differences {
+    fn draw(&self, pen: &Pen<'_>) {
         let grid = self.grid(pen.size);
-        let Grid { plot, high, .. } = grid;
-        let stride = super::stride(high, LABELS);
+        let (left, high) = (grid.plot.left, grid.rows.pitch);
+        let stride = grid.rows.stride(LABELS);
         for (row, text) in self.rows.iter().enumerate() {
             // The name of the framed row always has its place, and its neighbours give way.
             let beside = self.frame.map(|frame| frame.0.abs_diff(row));
             let is_framed = beside == Some(0);
             if is_framed || row % stride == 0 && beside.is_none_or(|rows| rows >= stride) {
-                let at = (plot.left - 8.0, plot.top + (row as f64 + 0.5) * high);
+                let at = (left - 8.0, grid.rows.middle(row));
                 let ink = if is_framed {
                     pen.theme.ink
                 } else {
                     pen.theme.ink_2
                 };
-                let text = shortened(text, plot.left - 12.0);
-                let style = (ink.into(), FONT_SIZE.min(high.max(LABELS)));
-                pen.painter.text_of_size(at, Anchor::End, &text, style)?;
+                let text = shortened(text, left - 12.0);
+                let size = FONT_SIZE.min(high.max(LABELS));
+                pen.text_of_size(at, Anchor::End, &text, ink, size);
             }
             let cells = self.cells.get(row).into_iter().flatten();
             for (column, cell) in cells.take(self.columns.len()).enumerate() {
-                self.draw_cell(pen, grid.cell(row, column), *cell)?;
+                self.draw_cell(pen, &grid.cell(row, column), *cell);
             }
         }
-        let under = grid.filled();
-        pen.columns(&under, &self.columns)?;
+        grid.labels(pen, &self.columns);
         if let Some((row, column)) = self.frame {
-            let cell = grid.cell(row, column);
-            let x = f64::midpoint(cell.left, cell.right);
-            pen.dashed_down(x, (plot.top, under.bottom), pen.theme.ink_2)?;
-            pen.frame(cell)?;
+            let x = grid.cell(row, column).middle().0;
+            pen.dashed_down(x, (grid.plot.top, grid.rows.end()), pen.theme.ink_2);
+            grid.frame(pen, (row, column));
         }
-        Ok(())
     }
 
-    fn draw_cell<DB: DrawingBackend>(
-        &self,
-        pen: &Pen<'_, DB>,
-        cell: Rect,
-        content: DifferenceCell,
-    ) -> DrawResult<(), DB> {
-        let (from, to) = ((cell.left, cell.top), (cell.right, cell.bottom));
-        let theme = pen.theme;
-        let middle = (
-            f64::midpoint(cell.left, cell.right),
-            f64::midpoint(cell.top, cell.bottom),
-        );
-        match content {
-            DifferenceCell::Difference(value) => {
-                let colour = difference_colour(theme, value, self.tolerance);
-                pen.painter.rect(from, to, colour)?;
-                let has_room = cell.width() >= MARK_FROM && cell.height() >= MARK_FROM;
-                if !value.is_finite() && has_room {
-                    let text = if value.is_nan() { "×" } else { "∞" };
-                    pen.painter
-                        .text(middle, Anchor::Middle, text, theme.surface)?;
-                }
-            }
-            DifferenceCell::OtherShape => {
-                pen.painter.rect(from, to, theme.inf)?;
-                if cell.width() >= MARK_FROM && cell.height() >= MARK_FROM {
-                    pen.painter
-                        .text(middle, Anchor::Middle, "≠", theme.surface)?;
-                }
-            }
-            DifferenceCell::Unread => pen.painter.rect(from, to, Ink(theme.grid, 0.7))?,
-            DifferenceCell::Fault => {
-                let at = ((cell.left, middle.1 - 0.5), (cell.right, middle.1 + 0.5));
-                pen.painter.rect(at.0, at.1, theme.error)?;
-            }
-            DifferenceCell::Absent => {}
-        }
-        Ok(())
+    fn hit(&self, size: Size, at: Point) -> Option<Hit> {
+        self.grid(size).hit(at)
     }
 
-    pub(super) fn hit(&self, size: Size, x: f64, y: f64) -> Option<Hit> {
-        self.grid(size).hit(x, y)
-    }
-
-    pub(super) fn outline(&self, size: Size, row: usize, column: usize) -> Option<Rect> {
-        self.grid(size).outline(row, column)
+    fn outline(&self, size: Size, hit: Hit) -> Option<Rect> {
+        self.grid(size).outline(hit)
     }
 }
 

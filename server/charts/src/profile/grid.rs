@@ -1,9 +1,14 @@
-//! Layout of a map: cells of equal size, names at the left, labels below.
+//! Cells of equal size: names at the left, labels below, and a frame around one of them.
 
-use super::{Hit, Rect, Size, cell};
+use super::Hit;
+use crate::frame::{Bands, Point, Rect, Size};
+use crate::label;
+use crate::pen::Pen;
 
 /// Minimum size of a cell for a gap between two, CSS pixels.
 const GAP_FROM: f64 = 4.0;
+/// Minimum width of the names, CSS pixels.
+const NAMES: f64 = 30.0;
 /// Space between names and cells, with that before the names, CSS pixels.
 const BESIDE: f64 = 16.0;
 /// Space below for labels, CSS pixels.
@@ -13,66 +18,70 @@ const BELOW: f64 = 22.0;
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Grid {
     pub(super) plot: Rect,
-    wide: f64,
-    /// Height of a row, CSS pixels.
-    pub(super) high: f64,
-    rows: usize,
-    columns: usize,
+    pub(super) rows: Bands,
+    columns: Bands,
 }
 
 impl Grid {
-    /// A grid of rows and columns next to names of a width; `tallest` is the maximum height of a row.
+    /// A grid of columns next to the names of its rows. `widest` is the maximum width of the names, `tallest` the
+    /// maximum height of a row.
     pub(super) fn new(
         size: Size,
-        names: f64,
-        (rows, columns): (usize, usize),
-        tallest: f64,
+        (rows, columns): (&[String], &[String]),
+        (widest, tallest): (f64, f64),
     ) -> Self {
-        let plot = Rect {
-            left: names.max(30.0) + BESIDE,
-            right: size.width - BESIDE,
-            top: 4.0,
-            bottom: size.height - BELOW,
-        };
+        let names = label::widest(rows).min(widest).max(NAMES);
+        let plot = Rect::within(size, [names + BESIDE, BESIDE, 4.0, BELOW]);
         Self {
-            wide: plot.width() / columns.max(1) as f64,
-            high: (plot.height() / rows.max(1) as f64).min(tallest),
+            rows: Bands::new((plot.top, plot.bottom), rows.len(), tallest),
+            columns: Bands::new((plot.left, plot.right), columns.len(), f64::INFINITY),
             plot,
-            rows,
-            columns,
         }
     }
 
     pub(super) fn cell(&self, row: usize, column: usize) -> Rect {
-        let left = self.plot.left + column as f64 * self.wide;
-        let top = self.plot.top + row as f64 * self.high;
+        let (left, wide) = (self.columns.begin(column), self.columns.pitch);
+        let (top, high) = (self.rows.begin(row), self.rows.pitch);
         let gap = |size: f64| if size >= GAP_FROM { 1.0 } else { 0.0 };
         Rect {
             left,
             top,
-            right: left + self.wide - gap(self.wide),
-            bottom: top + self.high - gap(self.high),
+            right: left + wide - gap(wide),
+            bottom: top + high - gap(high),
         }
     }
 
-    /// The part of the plot that has rows.
-    pub(super) fn filled(&self) -> Rect {
-        Rect {
-            bottom: self.plot.top + self.high * self.rows as f64,
+    /// Draws the labels of columns.
+    pub(super) fn labels(&self, pen: &Pen<'_>, columns: &[String]) {
+        let under = Rect {
+            bottom: self.rows.end(),
             ..self.plot
-        }
+        };
+        pen.columns(&under, columns);
     }
 
-    pub(super) fn hit(&self, x: f64, y: f64) -> Option<Hit> {
-        let index = cell(y, self.plot.top, self.high, self.rows)?;
-        let part = cell(x, self.plot.left, self.wide, self.columns)?;
+    /// Draws a frame around a cell.
+    pub(super) fn frame(&self, pen: &Pen<'_>, (row, column): (usize, usize)) {
+        let cell = self.cell(row, column);
+        let around = Rect {
+            left: cell.left - 1.5,
+            top: cell.top - 1.5,
+            right: cell.right + 1.5,
+            bottom: cell.bottom + 1.5,
+        };
+        pen.outline(&around, 1.75, pen.theme.ink);
+    }
+
+    pub(super) fn hit(&self, (x, y): Point) -> Option<Hit> {
         Some(Hit {
-            index,
-            part: Some(part),
+            index: self.rows.hit(y)?,
+            part: Some(self.columns.hit(x)?),
         })
     }
 
-    pub(super) fn outline(&self, row: usize, column: usize) -> Option<Rect> {
-        (row < self.rows && column < self.columns).then(|| self.cell(row, column))
+    pub(super) fn outline(&self, hit: Hit) -> Option<Rect> {
+        let (row, column) = (hit.index, hit.part?);
+        let is_there = row < self.rows.count && column < self.columns.count;
+        is_there.then(|| self.cell(row, column))
     }
 }

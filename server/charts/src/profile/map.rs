@@ -1,12 +1,9 @@
 //! Ranks × steps as a map of signed values, with a frame around one cell.
 
-use plotters::prelude::{DrawResult, DrawingBackend};
-
 use super::grid::Grid;
-use super::pen::Pen;
-use super::{Hit, Rect, Size};
-use crate::label;
-use crate::paint::Anchor;
+use super::{Chart, Hit};
+use crate::frame::{Anchor, Point, Rect, Size};
+use crate::pen::Pen;
 
 /// Maximum height of a row, CSS pixels.
 const TALLEST: f64 = 32.0;
@@ -30,53 +27,48 @@ pub struct RankMap {
 
 impl RankMap {
     fn grid(&self, size: Size) -> Grid {
-        let texts = self.rows.iter().map(|text| label::width(text));
-        let names = texts.fold(30.0, f64::max);
-        Grid::new(size, names, (self.rows.len(), self.columns.len()), TALLEST)
+        let texts = (&self.rows[..], &self.columns[..]);
+        Grid::new(size, texts, (f64::INFINITY, TALLEST))
     }
+}
 
-    pub(super) fn draw<DB: DrawingBackend>(&self, pen: &Pen<'_, DB>) -> DrawResult<(), DB> {
+impl Chart for RankMap {
+    fn draw(&self, pen: &Pen<'_>) {
         let grid = self.grid(pen.size);
-        let Grid { plot, high, .. } = grid;
-        let stride = super::stride(high, LABELS);
+        let stride = grid.rows.stride(LABELS);
         for (row, text) in self.rows.iter().enumerate() {
             if row % stride == 0 {
-                let at = (plot.left - 8.0, plot.top + (row as f64 + 0.5) * high);
+                let at = (grid.plot.left - 8.0, grid.rows.middle(row));
                 let is_framed = self.frame.is_some_and(|frame| frame.0 == row);
                 let ink = if is_framed {
                     pen.theme.ink
                 } else {
                     pen.theme.ink_2
                 };
-                pen.painter.text(at, Anchor::End, text, ink)?;
+                pen.text(at, Anchor::End, text, ink);
             }
             let values = self.values.get(row).into_iter().flatten();
             let values = values.take(self.columns.len()).enumerate();
             for (column, value) in values.filter(|(_, value)| !value.is_nan()) {
-                let cell = grid.cell(row, column);
                 let colour = if self.is_size {
                     pen.theme.sequence(*value)
                 } else {
                     pen.theme.diverging(*value)
                 };
-                let to = (cell.right, cell.bottom);
-                pen.painter.rect((cell.left, cell.top), to, colour)?;
+                pen.area(&grid.cell(row, column), colour);
             }
         }
-        let under = grid.filled();
-        pen.columns(&under, &self.columns)?;
-        if let Some((row, column)) = self.frame {
-            let cell = grid.cell(row, column);
-            pen.frame(cell)?;
+        grid.labels(pen, &self.columns);
+        if let Some(at) = self.frame {
+            grid.frame(pen, at);
         }
-        Ok(())
     }
 
-    pub(super) fn hit(&self, size: Size, x: f64, y: f64) -> Option<Hit> {
-        self.grid(size).hit(x, y)
+    fn hit(&self, size: Size, at: Point) -> Option<Hit> {
+        self.grid(size).hit(at)
     }
 
-    pub(super) fn outline(&self, size: Size, row: usize, column: usize) -> Option<Rect> {
-        self.grid(size).outline(row, column)
+    fn outline(&self, size: Size, hit: Hit) -> Option<Rect> {
+        self.grid(size).outline(hit)
     }
 }

@@ -1,12 +1,9 @@
 //! Memory over time: layers by category, the longest-lived at the bottom, with the peak, limits and phases.
 
-use plotters::prelude::{DrawResult, DrawingBackend};
-
-use super::axes::{Ruler, Unit};
-use super::pen::Pen;
-use super::{Hit, Rect, Shade, Size};
+use super::{Chart, Hit, Shade};
+use crate::frame::{Anchor, Frame, Point, Rect, Ruler, Size, Unit};
 use crate::label;
-use crate::paint::{Anchor, Ink, Point};
+use crate::pen::{Ink, Pen};
 
 /// Ticks of both axes.
 const TICKS: (u32, u32) = (7, 6);
@@ -42,12 +39,6 @@ pub struct Layer {
     pub bytes: Vec<f64>,
 }
 
-struct Layout {
-    plot: Rect,
-    x: Ruler,
-    y: Ruler,
-}
-
 impl Memory {
     /// Upper edge of each layer at each point.
     fn edges(&self) -> Vec<Vec<f64>> {
@@ -61,13 +52,8 @@ impl Memory {
         edges.collect()
     }
 
-    fn layout(&self, size: Size) -> Layout {
-        let plot = Rect {
-            left: 54.0,
-            right: size.width - 10.0,
-            top: 14.0,
-            bottom: size.height - 22.0,
-        };
+    fn frame(&self, size: Size) -> Frame {
+        let plot = Rect::within(size, [54.0, 10.0, 14.0, 22.0]);
         let mut most = 0.0_f64;
         for index in 0..self.times.len() {
             let bytes = self
@@ -84,19 +70,19 @@ impl Memory {
         let first = self.times.first().copied().unwrap_or(0.0);
         let last = self.times.last().copied().unwrap_or(1.0);
         let across = (plot.left, plot.right);
-        Layout {
+        Frame {
             plot,
             x: Ruler::exact((first, last), across, TICKS.0, Unit::Nanos),
             y: Ruler::from_zero(most, (plot.bottom, plot.top), TICKS.1, Unit::Bytes),
         }
     }
+}
 
-    pub(super) fn draw<DB: DrawingBackend>(&self, pen: &Pen<'_, DB>) -> DrawResult<(), DB> {
-        let Layout { plot, x, y } = self.layout(pen.size);
-        pen.values(&plot, &y)?;
-        for (time, text) in &x.ticks {
-            pen.below(&plot, x.at(*time), text)?;
-        }
+impl Chart for Memory {
+    fn draw(&self, pen: &Pen<'_>) {
+        let frame = self.frame(pen.size);
+        let Frame { plot, x, y } = &frame;
+        pen.frame(&frame);
         let edges = self.edges();
         // Bytes change at an event and stay until the next one.
         let stairs = |bytes: &[f64]| -> Vec<Point> {
@@ -119,35 +105,33 @@ impl Memory {
             let lower = stairs(below).into_iter().rev();
             let outline: Vec<Point> = upper.iter().copied().chain(lower).collect();
             if upper.len() > 1 {
-                pen.painter
-                    .polygon(&outline, layer.shade.colour(pen.theme))?;
-                pen.painter.path(&upper, SEAM, pen.theme.surface)?;
+                pen.polygon(&outline, layer.shade.colour(pen.theme));
+                pen.path(&upper, SEAM, pen.theme.surface);
             }
         }
         for (time, name) in &self.phases {
             let at = x.at(*time);
-            pen.dashed_down(at, (plot.top, plot.bottom), pen.theme.ink_3)?;
+            pen.dashed_down(at, (plot.top, plot.bottom), pen.theme.ink_3);
             if at + label::width(name) + 8.0 < plot.right {
                 let at = (at + 5.0, plot.top + 60.0);
-                pen.over(at, Anchor::Start, name, pen.theme.ink_2)?;
+                pen.over(at, Anchor::Start, name, pen.theme.ink_2);
             }
         }
         let reserved = stairs(&self.reserved);
         if reserved.len() > 1 {
-            pen.painter
-                .path(&reserved, 1.0, Ink(pen.theme.ink_2, 0.7))?;
+            pen.path(&reserved, 1.0, Ink(pen.theme.ink_2, 0.7));
         }
         if let Some((bytes, text)) = &self.limit {
             let at = y.at(*bytes);
-            pen.dashed_across((plot.left, plot.right), at, pen.theme.error)?;
+            pen.dashed_across((plot.left, plot.right), at, pen.theme.error);
             let at = (plot.right, (at - 8.0).max(7.0));
-            pen.over(at, Anchor::End, text, pen.theme.error)?;
+            pen.over(at, Anchor::End, text, pen.theme.error);
         }
         if let Some((time, bytes, text)) = &self.peak {
             let (at, top) = (x.at(*time), y.at(*bytes));
-            pen.dashed_down(at, (top, plot.bottom), pen.theme.ink)?;
-            pen.painter.disc((at, top), 5.0, pen.theme.surface)?;
-            pen.painter.disc((at, top), 3.5, pen.theme.ink)?;
+            pen.dashed_down(at, (top, plot.bottom), pen.theme.ink);
+            pen.disc((at, top), 5.0, pen.theme.surface);
+            pen.disc((at, top), 3.5, pen.theme.ink);
             let is_left = at - 12.0 - label::width(text) > plot.left;
             let (place, anchor) = if is_left {
                 (at - 9.0, Anchor::End)
@@ -155,22 +139,14 @@ impl Memory {
                 (at + 9.0, Anchor::Start)
             };
             let y = (top - 2.0).max(8.0);
-            pen.over((place, y), anchor, text, pen.theme.ink)?;
+            pen.over((place, y), anchor, text, pen.theme.ink);
         }
-        Ok(())
     }
 
-    pub(super) fn hit(&self, size: Size, x: f64, y: f64) -> Option<Hit> {
-        let Layout {
-            plot,
-            x: across,
-            y: down,
-        } = self.layout(size);
-        if !plot.has(x, y) {
-            return None;
-        }
+    fn hit(&self, size: Size, at: Point) -> Option<Hit> {
+        let frame = self.frame(size);
         // A point at the very position counts, though it was rounded.
-        let (time, bytes) = (across.value(x + ROUNDING), down.value(y));
+        let (time, bytes) = (frame.x.value(at.0 + ROUNDING), frame.point(at)?.1);
         let after = self.times.partition_point(|moment| *moment <= time);
         let index = after.saturating_sub(1);
         let edges = self.edges();
@@ -181,13 +157,8 @@ impl Memory {
         Some(Hit { index, part })
     }
 
-    pub(super) fn outline(&self, size: Size, index: usize) -> Option<Rect> {
-        let Layout { plot, x, .. } = self.layout(size);
-        let at = x.at(*self.times.get(index)?);
-        Some(Rect {
-            left: at,
-            right: at,
-            ..plot
-        })
+    fn outline(&self, size: Size, hit: Hit) -> Option<Rect> {
+        let time = *self.times.get(hit.index)?;
+        Some(self.frame(size).outline_at(time))
     }
 }

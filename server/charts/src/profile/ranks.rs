@@ -1,12 +1,9 @@
 //! Ranks side by side: one bar each, its parts in the order of the step, waiting hatched.
 
-use plotters::prelude::{DrawResult, DrawingBackend};
-
-use super::axes::{Ruler, Unit};
-use super::pen::Pen;
-use super::{Hit, Rect, Shade, Size, cell};
+use super::{Chart, Hit, Shade};
+use crate::frame::{Anchor, Bands, Point, Rect, Ruler, Size, Unit};
 use crate::label;
-use crate::paint::{Anchor, Ink};
+use crate::pen::{Ink, Pen};
 
 /// Ticks of the axis of time.
 const TICKS: u32 = 5;
@@ -37,6 +34,12 @@ pub struct RankBar {
     pub is_slow: bool,
 }
 
+impl RankBar {
+    fn sum(&self) -> f64 {
+        self.parts.iter().map(|part| part.nanos).sum()
+    }
+}
+
 /// A part of a bar.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct RankPart {
@@ -51,39 +54,36 @@ pub struct RankPart {
 }
 
 impl Ranks {
-    fn layout(&self, size: Size) -> (Rect, Ruler, f64) {
-        let notes = self.bars.iter().map(|bar| label::width(&bar.note));
-        let texts = self.bars.iter().map(|bar| label::width(&bar.text));
-        let plot = Rect {
-            left: texts.fold(30.0, f64::max) + 16.0,
-            right: size.width - notes.fold(16.0, f64::max) - 20.0,
-            top: 4.0,
-            bottom: size.height - 22.0,
-        };
-        let length = |bar: &RankBar| -> f64 { bar.parts.iter().map(|part| part.nanos).sum() };
-        let most = self.bars.iter().map(length).fold(0.0, f64::max);
+    fn layout(&self, size: Size) -> (Rect, Ruler, Bands) {
+        let texts = label::widest(self.bars.iter().map(|bar| &bar.text)).max(30.0);
+        let notes = label::widest(self.bars.iter().map(|bar| &bar.note)).max(16.0);
+        let plot = Rect::within(size, [texts + 16.0, notes + 20.0, 4.0, 22.0]);
+        let most = self.bars.iter().map(RankBar::sum).fold(0.0, f64::max);
         let across = (plot.left, plot.right);
         let ruler = Ruler::exact((0.0, most), across, TICKS, Unit::Nanos);
-        let pitch = plot.height() / self.bars.len().max(1) as f64;
-        (plot, ruler, pitch.min(TALLEST))
+        let bars = Bands::new((plot.top, plot.bottom), self.bars.len(), TALLEST);
+        (plot, ruler, bars)
     }
+}
 
-    pub(super) fn draw<DB: DrawingBackend>(&self, pen: &Pen<'_, DB>) -> DrawResult<(), DB> {
-        let (plot, ruler, pitch) = self.layout(pen.size);
-        pen.times(&plot, &ruler)?;
+impl Chart for Ranks {
+    fn draw(&self, pen: &Pen<'_>) {
+        let (plot, ruler, bars) = self.layout(pen.size);
+        let pitch = bars.pitch;
+        pen.along(&plot, &ruler, true);
         for (index, bar) in self.bars.iter().enumerate() {
-            let middle = plot.top + (index as f64 + 0.5) * pitch;
+            let middle = bars.middle(index);
             let half = pitch * BAR / 2.0;
             let ink = if bar.is_slow {
                 let wash = Ink(pen.theme.warning, 0.12);
                 let to = (pen.size.width - 8.0, middle + pitch * 0.46);
-                pen.painter.rect((4.0, middle - pitch * 0.46), to, wash)?;
+                pen.rect((4.0, middle - pitch * 0.46), to, wash);
                 pen.theme.warning
             } else {
                 pen.theme.ink_2
             };
             let at = (plot.left - 8.0, middle);
-            pen.painter.text(at, Anchor::End, &bar.text, ink)?;
+            pen.text(at, Anchor::End, &bar.text, ink);
             let mut begin = 0.0;
             for part in &bar.parts {
                 let rect = Rect {
@@ -94,19 +94,18 @@ impl Ranks {
                 };
                 begin += part.nanos;
                 if rect.right > rect.left {
-                    draw_part(pen, &rect, part)?;
+                    draw_part(pen, &rect, part);
                 }
             }
             let at = (ruler.at(begin) + 8.0, middle);
             let ink = if bar.is_slow { ink } else { pen.theme.ink_3 };
-            pen.painter.text(at, Anchor::Start, &bar.note, ink)?;
+            pen.text(at, Anchor::Start, &bar.note, ink);
         }
-        Ok(())
     }
 
-    pub(super) fn hit(&self, size: Size, x: f64, y: f64) -> Option<Hit> {
-        let (plot, ruler, pitch) = self.layout(size);
-        let index = cell(y, plot.top, pitch, self.bars.len())?;
+    fn hit(&self, size: Size, (x, y): Point) -> Option<Hit> {
+        let (plot, ruler, bars) = self.layout(size);
+        let index = bars.hit(y)?;
         let (value, mut end) = (ruler.value(x), 0.0);
         let mut parts = self.bars.get(index)?.parts.iter();
         let part = parts.position(|part| {
@@ -118,24 +117,20 @@ impl Ranks {
         is_inside.then_some(Hit { index, part })
     }
 
-    pub(super) fn outline(&self, size: Size, index: usize) -> Option<Rect> {
-        let (plot, ruler, pitch) = self.layout(size);
-        let bar = self.bars.get(index)?;
-        let middle = plot.top + (index as f64 + 0.5) * pitch;
+    fn outline(&self, size: Size, hit: Hit) -> Option<Rect> {
+        let (plot, ruler, bars) = self.layout(size);
+        let bar = self.bars.get(hit.index)?;
+        let (middle, half) = (bars.middle(hit.index), bars.pitch * BAR / 2.0);
         Some(Rect {
             left: plot.left,
-            right: ruler.at(bar.parts.iter().map(|part| part.nanos).sum()),
-            top: middle - pitch * BAR / 2.0,
-            bottom: middle + pitch * BAR / 2.0,
+            right: ruler.at(bar.sum()),
+            top: middle - half,
+            bottom: middle + half,
         })
     }
 }
 
-fn draw_part<DB: DrawingBackend>(
-    pen: &Pen<'_, DB>,
-    rect: &Rect,
-    part: &RankPart,
-) -> DrawResult<(), DB> {
+fn draw_part(pen: &Pen<'_>, rect: &Rect, part: &RankPart) {
     let colour = part.shade.colour(pen.theme);
     let Rect {
         left,
@@ -143,16 +138,16 @@ fn draw_part<DB: DrawingBackend>(
         top,
         bottom,
     } = *rect;
-    let middle = f64::midpoint(top, bottom);
+    let (centre, middle) = rect.middle();
     let has_room = label::width(&part.text) + 8.0 < right - left;
     if !part.is_wait {
-        pen.painter.rect((left, top), (right, bottom), colour)?;
+        pen.area(rect, colour);
         if has_room {
             let at = (right - 4.0, middle);
             let ink = pen.theme.on_time;
-            pen.painter.text(at, Anchor::End, &part.text, ink)?;
+            pen.text(at, Anchor::End, &part.text, ink);
         }
-        return Ok(());
+        return;
     }
     let high = bottom - top;
     let mut at = left - high + HATCH / 2.0;
@@ -160,20 +155,11 @@ fn draw_part<DB: DrawingBackend>(
         // The line goes up to the right; both of its ends stay within the bar.
         let (from, to) = (at.max(left), (at + high).min(right));
         let line = [(from, bottom - (from - at)), (to, bottom - (to - at))];
-        pen.painter.path(&line, 0.75, Ink(colour, 0.7))?;
+        pen.path(&line, 0.75, Ink(colour, 0.7));
         at += HATCH;
     }
-    let outline = [
-        (left, top),
-        (right, top),
-        (right, bottom),
-        (left, bottom),
-        (left, top),
-    ];
-    pen.painter.path(&outline, 1.0, colour)?;
+    pen.outline(rect, 1.0, colour);
     if has_room {
-        let at = (f64::midpoint(left, right), middle);
-        pen.over(at, Anchor::Middle, &part.text, pen.theme.ink)?;
+        pen.over((centre, middle), Anchor::Middle, &part.text, pen.theme.ink);
     }
-    Ok(())
 }

@@ -1,12 +1,9 @@
 //! Steps as rows of phases from a common start, with a labelled key on top.
 
-use plotters::prelude::{DrawResult, DrawingBackend};
-
-use super::axes::{Ruler, Unit};
-use super::pen::Pen;
-use super::{Hit, Rect, Shade, Size, cell, stride};
+use super::{Chart, Hit, Shade};
+use crate::frame::{Anchor, Bands, Point, Rect, Ruler, Size, Unit};
 use crate::label;
-use crate::paint::{Anchor, Ink};
+use crate::pen::{Ink, Pen};
 
 /// Ticks of the axis of time.
 const TICKS: u32 = 6;
@@ -72,7 +69,7 @@ pub struct Key {
 struct Layout {
     plot: Rect,
     ruler: Ruler,
-    pitch: f64,
+    rows: Bands,
 }
 
 impl Rows {
@@ -81,24 +78,14 @@ impl Rows {
         KEY.1 + 14.0 + BELOW + LOWEST * rows as f64
     }
 
-    /// Space for the longest text at the left of a row.
-    fn label_width(&self) -> f64 {
-        let widths = self.rows.iter().map(|row| label::width(&row.text));
-        widths.fold(0.0, f64::max) + 12.0
-    }
-
     fn layout(&self, size: Size) -> Layout {
         let top = if self.key.is_empty() {
             8.0
         } else {
             KEY.1 + 14.0
         };
-        let plot = Rect {
-            left: self.label_width().max(52.0),
-            right: size.width - 52.0,
-            top,
-            bottom: size.height - BELOW,
-        };
+        let texts = label::widest(self.rows.iter().map(|row| &row.text));
+        let plot = Rect::within(size, [(texts + 12.0).max(52.0), 52.0, top, BELOW]);
         let segments = self.rows.iter().flat_map(|row| &row.segments);
         let segments = segments.chain(self.key.iter().map(|key| &key.segment));
         let (mut from, mut to) = (0.0_f64, 0.0_f64);
@@ -112,75 +99,36 @@ impl Rows {
         } else {
             Ruler::from_zero(to, across, TICKS, Unit::Nanos)
         };
-        let pitch = plot.height() / self.rows.len().max(1) as f64;
         Layout {
+            rows: Bands::new((plot.top, plot.bottom), self.rows.len(), TALLEST),
             plot,
             ruler,
-            pitch: pitch.min(TALLEST),
         }
     }
 
     fn outline_in(&self, at: &Layout, index: usize) -> Option<Rect> {
         let row = self.rows.get(index)?;
-        let top = at.plot.top + index as f64 * at.pitch;
+        let top = at.rows.begin(index);
         let begin = row.segments.iter().map(|segment| segment.begin);
         let end = row.segments.iter().map(|segment| segment.end);
         Some(Rect {
             left: at.ruler.at(begin.fold(f64::INFINITY, f64::min)),
             right: at.ruler.at(end.fold(f64::NEG_INFINITY, f64::max)),
             top,
-            bottom: top + at.pitch,
+            bottom: top + at.rows.pitch,
         })
     }
 
-    pub(super) fn draw<DB: DrawingBackend>(&self, pen: &Pen<'_, DB>) -> DrawResult<(), DB> {
-        let layout = self.layout(pen.size);
-        let Layout { plot, ruler, pitch } = &layout;
-        pen.times(plot, ruler)?;
-        let gap = if *pitch >= 6.0 { 0.7 } else { 0.0 };
-        let stride = stride(*pitch, LABELS);
-        for (index, row) in self.rows.iter().enumerate() {
-            let top = plot.top + index as f64 * pitch;
-            let alpha = if row.is_pale { 0.4 } else { 1.0 };
-            for segment in &row.segments {
-                let (left, right) = (ruler.at(segment.begin), ruler.at(segment.end));
-                let right = (right - 0.3).max(left);
-                let ink = Ink(segment.shade.colour(pen.theme), alpha);
-                let to = (right, top + pitch - gap);
-                pen.painter.rect((left, top + gap), to, ink)?;
-            }
-            let middle = top + pitch / 2.0;
-            if index % stride == 0 {
-                let at = (plot.left - 6.0, middle);
-                let ink = pen.theme.ink_3;
-                pen.painter.text(at, Anchor::End, &row.text, ink)?;
-            }
-            if let (false, Some(outline)) = (row.note.is_empty(), self.outline_in(&layout, index)) {
-                let at = (outline.right + 6.0, middle);
-                pen.over(at, Anchor::Start, &row.note, pen.theme.warning)?;
-            }
-        }
-        self.key(pen, &layout)?;
-        if let Some(line) = self.line {
-            let x = ruler.at(line);
-            let bottom = plot.top + pitch * self.rows.len() as f64;
-            let ink = Ink(pen.theme.ink, 0.7);
-            pen.dashed_down(x, (KEY.1 + 2.0, bottom), ink)?;
-        }
-        Ok(())
-    }
-
-    fn key<DB: DrawingBackend>(&self, pen: &Pen<'_, DB>, at: &Layout) -> DrawResult<(), DB> {
+    fn key(&self, pen: &Pen<'_>, at: &Layout) {
         let (Some(first), Some(last)) = (self.key.first(), self.key.last()) else {
-            return Ok(());
+            return;
         };
         let middle = f64::midpoint(KEY.0, KEY.1);
         for key in &self.key {
             let Segment { shade, begin, end } = key.segment;
             let (left, right) = (at.ruler.at(begin), at.ruler.at(end));
             let to = ((right - 0.6).max(left), KEY.1);
-            pen.painter
-                .rect((left, KEY.0), to, shade.colour(pen.theme))?;
+            pen.rect((left, KEY.0), to, shade.colour(pen.theme));
             let centre = f64::midpoint(left, right);
             if label::width(&key.value) + 8.0 < right - left {
                 let ink = match shade {
@@ -189,21 +137,21 @@ impl Rows {
                     _ => pen.theme.on_time,
                 };
                 let at = (centre, middle);
-                pen.painter.text(at, Anchor::Middle, &key.value, ink)?;
+                pen.text(at, Anchor::Middle, &key.value, ink);
             }
         }
         for (centre, name) in self.names(at) {
             let at = (centre, KEY.0 - 9.0);
             let ink = pen.theme.ink_2;
-            pen.painter.text(at, Anchor::Middle, name, ink)?;
+            pen.text(at, Anchor::Middle, name, ink);
         }
         let (left, right) = &self.key_texts;
         let x = at.ruler.at(first.segment.begin).min(at.plot.left) - 6.0;
         let ink = pen.theme.ink_2;
-        pen.painter.text((x, middle), Anchor::End, left, ink)?;
+        pen.text((x, middle), Anchor::End, left, ink);
         let x = at.ruler.at(last.segment.end) + 6.0;
         let ink = pen.theme.ink;
-        pen.painter.text((x, middle), Anchor::Start, right, ink)
+        pen.text((x, middle), Anchor::Start, right, ink);
     }
 
     /// Middles and names of the stretches of the key that have room, the longest first.
@@ -227,10 +175,48 @@ impl Rows {
         }
         placed
     }
+}
 
-    pub(super) fn hit(&self, size: Size, x: f64, y: f64) -> Option<Hit> {
-        let Layout { plot, ruler, pitch } = self.layout(size);
-        let index = cell(y, plot.top, pitch, self.rows.len())?;
+impl Chart for Rows {
+    fn draw(&self, pen: &Pen<'_>) {
+        let layout = self.layout(pen.size);
+        let Layout { plot, ruler, rows } = &layout;
+        let pitch = rows.pitch;
+        pen.along(plot, ruler, true);
+        let gap = if pitch >= 6.0 { 0.7 } else { 0.0 };
+        let stride = rows.stride(LABELS);
+        for (index, row) in self.rows.iter().enumerate() {
+            let top = rows.begin(index);
+            let alpha = if row.is_pale { 0.4 } else { 1.0 };
+            for segment in &row.segments {
+                let (left, right) = (ruler.at(segment.begin), ruler.at(segment.end));
+                let right = (right - 0.3).max(left);
+                let ink = Ink(segment.shade.colour(pen.theme), alpha);
+                let to = (right, top + pitch - gap);
+                pen.rect((left, top + gap), to, ink);
+            }
+            let middle = top + pitch / 2.0;
+            if index % stride == 0 {
+                let at = (plot.left - 6.0, middle);
+                let ink = pen.theme.ink_3;
+                pen.text(at, Anchor::End, &row.text, ink);
+            }
+            if let (false, Some(outline)) = (row.note.is_empty(), self.outline_in(&layout, index)) {
+                let at = (outline.right + 6.0, middle);
+                pen.over(at, Anchor::Start, &row.note, pen.theme.warning);
+            }
+        }
+        self.key(pen, &layout);
+        if let Some(line) = self.line {
+            let x = ruler.at(line);
+            let ink = Ink(pen.theme.ink, 0.7);
+            pen.dashed_down(x, (KEY.1 + 2.0, rows.end()), ink);
+        }
+    }
+
+    fn hit(&self, size: Size, (x, y): Point) -> Option<Hit> {
+        let Layout { ruler, rows, .. } = self.layout(size);
+        let index = rows.hit(y)?;
         let value = ruler.value(x);
         let mut segments = self.rows.get(index)?.segments.iter();
         let part = segments.position(|segment| (segment.begin..segment.end).contains(&value));
@@ -238,7 +224,7 @@ impl Rows {
         is_inside.then_some(Hit { index, part })
     }
 
-    pub(super) fn outline(&self, size: Size, index: usize) -> Option<Rect> {
-        self.outline_in(&self.layout(size), index)
+    fn outline(&self, size: Size, hit: Hit) -> Option<Rect> {
+        self.outline_in(&self.layout(size), hit.index)
     }
 }

@@ -1,11 +1,9 @@
 //! Points by two values, with a line through their middle, and cells of a surface behind them.
 
-use plotters::prelude::{DrawResult, DrawingBackend};
-
-use super::pen::Pen;
-use super::{Hit, Rect, Size};
+use super::{Chart, Hit};
+use crate::frame::{Frame, Point, Rect, Ruler, Size};
 use crate::label;
-use crate::paint::{Anchor, Ink};
+use crate::pen::{Ink, Pen};
 use crate::scale::{Axis, Scale};
 use crate::theme::Rgb;
 use crate::ticks;
@@ -64,59 +62,43 @@ pub struct Scatter {
     pub field: Option<Field>,
 }
 
-struct Layout {
-    plot: Rect,
-    x: Axis,
-    y: Axis,
-    x_ticks: Vec<(f64, String)>,
-    y_ticks: Vec<(f64, String)>,
+impl Across {
+    /// The axis over some values, or of a range, with its ticks.
+    fn axis(
+        &self,
+        values: impl Iterator<Item = f64>,
+        range: Option<(f64, f64)>,
+    ) -> (Axis, Vec<(f64, String)>) {
+        let scale = match self {
+            Self::Numbers(scale) => *scale,
+            Self::Names(names) => {
+                let axis = Axis::new(-0.5, names.len().max(1) as f64 - 0.5, Scale::Linear);
+                let places = (0..names.len()).map(|index| index as f64);
+                return (axis, places.zip(names.iter().cloned()).collect());
+            }
+        };
+        if let Some((lo, hi)) = range {
+            let axis = Axis::new(lo, hi, scale);
+            return (axis, ticks::of(&axis, TICKS).labelled());
+        }
+        let shown = values.filter(|value| scale.shows(*value));
+        let (lo, hi) = shown.fold((f64::INFINITY, f64::NEG_INFINITY), |(lo, hi), value| {
+            (lo.min(value), hi.max(value))
+        });
+        let (lo, hi) = if lo > hi { (0.0, 1.0) } else { (lo, hi) };
+        let (axis, found) = ticks::widen(lo, hi, scale, TICKS);
+        (axis, found.labelled())
+    }
 }
 
 impl Scatter {
-    fn axis(
-        &self,
-        kind: &Across,
-        values: impl Iterator<Item = f64>,
-        at: usize,
-    ) -> (Axis, Vec<(f64, String)>) {
-        match kind {
-            Across::Names(names) => {
-                let axis = Axis::new(-0.5, names.len().max(1) as f64 - 0.5, Scale::Linear);
-                let places = names.iter().enumerate();
-                (
-                    axis,
-                    places
-                        .map(|(index, name)| (index as f64, name.clone()))
-                        .collect(),
-                )
-            }
-            Across::Numbers(scale) => {
-                let shown = values.filter(|value| scale.shows(*value));
-                let ends = shown.fold((f64::INFINITY, f64::NEG_INFINITY), |(lo, hi), value| {
-                    (lo.min(value), hi.max(value))
-                });
-                if let Some(field) = &self.field {
-                    let (lo, hi) = field.ends[at];
-                    let axis = Axis::new(lo, hi, *scale);
-                    let found = ticks::of(&axis, TICKS);
-                    let labels = label::ticks(&found.values, found.step);
-                    return (axis, found.values.into_iter().zip(labels).collect());
-                }
-                let ends = if ends.0 > ends.1 { (0.0, 1.0) } else { ends };
-                let (axis, found) = ticks::widen(ends.0, ends.1, *scale, TICKS);
-                let labels = label::ticks(&found.values, found.step);
-                (axis, found.values.into_iter().zip(labels).collect())
-            }
-        }
-    }
-
-    fn layout(&self, size: Size) -> Layout {
-        let (x, x_ticks) = self.axis(&self.across, self.dots.iter().map(|dot| dot.x), 0);
-        let (y, y_ticks) = self.axis(&self.up, self.dots.iter().map(|dot| dot.y), 1);
-        let widest = y_ticks
-            .iter()
-            .map(|(_, text)| label::width(text))
-            .fold(0.0, f64::max);
+    fn frame(&self, size: Size) -> Frame {
+        let range = |at: usize| self.field.as_ref().map(|field| field.ends[at]);
+        let (x, x_ticks) = self
+            .across
+            .axis(self.dots.iter().map(|dot| dot.x), range(0));
+        let (y, y_ticks) = self.up.axis(self.dots.iter().map(|dot| dot.y), range(1));
+        let widest = label::widest(y_ticks.iter().map(|(_, text)| text));
         let left = (widest + 10.0).clamp(20.0, (size.width / 3.0).max(20.0));
         let plot = Rect {
             left,
@@ -124,78 +106,63 @@ impl Scatter {
             top: 6.0,
             bottom: (size.height - 20.0).max(7.0),
         };
-        Layout {
+        Frame {
             plot,
-            x,
-            y,
-            x_ticks,
-            y_ticks,
+            x: Ruler::new(x, (left, plot.right), x_ticks),
+            y: Ruler::new(y, (plot.bottom, plot.top), y_ticks),
         }
     }
+}
 
-    pub(super) fn draw<DB: DrawingBackend>(&self, pen: &Pen<'_, DB>) -> DrawResult<(), DB> {
-        let layout = self.layout(pen.size);
-        let Layout {
-            plot,
-            x_ticks,
-            y_ticks,
-            ..
-        } = &layout;
+/// Position of values; `None` if an axis cannot show them.
+fn place(frame: &Frame, (x, y): (f64, f64)) -> Option<Point> {
+    Some((frame.x.px(x)?, frame.y.px(y)?))
+}
+
+impl Chart for Scatter {
+    fn draw(&self, pen: &Pen<'_>) {
+        let frame = self.frame(pen.size);
+        let plot = &frame.plot;
         if let Some(field) = &self.field {
-            field_cells(pen, plot, field)?;
+            field_cells(pen, plot, field);
         }
-        for (value, text) in y_ticks {
-            let Some(y) = layout.y_at(*value) else {
-                continue;
-            };
-            if self.field.is_none() {
-                pen.painter
-                    .horizontal((plot.left, plot.right), y, pen.theme.grid)?;
-            }
-            pen.painter
-                .text((plot.left - 6.0, y), Anchor::End, text, pen.theme.ink_3)?;
-        }
-        pen.base(plot)?;
+        pen.values(plot, &frame.y, self.field.is_none());
+        pen.base(plot);
         let mut free = f64::NEG_INFINITY;
-        for (value, text) in x_ticks {
-            let Some(x) = layout.x_at(*value) else {
-                continue;
-            };
+        for (x, text) in frame.x.places() {
             let half = label::width(text) / 2.0;
             if x - half >= free {
-                pen.below(plot, x, text)?;
+                pen.below(plot, x, text);
                 free = x + half + 6.0;
             }
         }
-        for dot in self.dots.iter().filter(|dot| !dot.is_filled) {
-            if let Some(at) = layout.place(*dot) {
-                pen.painter
-                    .ring(at, RADIUS, 1.0, Ink(pen.theme.ink_3, 0.6))?;
+        let (filled, hollow): (Vec<&Dot>, Vec<&Dot>) =
+            self.dots.iter().partition(|dot| dot.is_filled);
+        for dot in hollow {
+            if let Some(at) = place(&frame, (dot.x, dot.y)) {
+                pen.ring(at, RADIUS, 1.0, Ink(pen.theme.ink_3, 0.6));
             }
         }
-        for dot in self.dots.iter().filter(|dot| dot.is_filled) {
-            if let Some(at) = layout.place(*dot) {
-                pen.painter.disc(at, RADIUS + 0.75, pen.theme.surface)?;
-                pen.painter.disc(at, RADIUS, dot.colour)?;
+        for dot in filled {
+            if let Some(at) = place(&frame, (dot.x, dot.y)) {
+                pen.disc(at, RADIUS + 0.75, pen.theme.surface);
+                pen.disc(at, RADIUS, dot.colour);
             }
         }
         for line in &self.lines {
-            let points: Vec<_> = line
-                .iter()
-                .filter_map(|(x, y)| Some((layout.x_at(*x)?, layout.y_at(*y)?)))
-                .collect();
+            let points = line.iter().filter_map(|at| place(&frame, *at));
+            let points: Vec<Point> = points.collect();
             if points.len() > 1 {
-                pen.painter.path(&points, 1.5, pen.theme.ink_2)?;
+                pen.path(&points, 1.5, pen.theme.ink_2);
             }
         }
-        Ok(())
     }
 
-    pub(super) fn hit(&self, size: Size, x: f64, y: f64) -> Option<Hit> {
-        let layout = self.layout(size);
+    fn hit(&self, size: Size, (x, y): Point) -> Option<Hit> {
+        let frame = self.frame(size);
         let far = |dot: &Dot| {
-            let (at_x, at_y) = layout.place(*dot)?;
-            Some((at_x - x).hypot(at_y - y))
+            let at = place(&frame, (dot.x, dot.y))?;
+            Some((at.0 - x).hypot(at.1 - y))
         };
         let near = self.dots.iter().enumerate();
         let near = near.filter_map(|(index, dot)| Some((far(dot)?, index)));
@@ -203,72 +170,37 @@ impl Scatter {
         (distance <= REACH).then_some(Hit { index, part: None })
     }
 
-    pub(super) fn outline(&self, size: Size, index: usize) -> Option<Rect> {
-        let (x, y) = self.layout(size).place(*self.dots.get(index)?)?;
-        let reach = RADIUS + 2.0;
-        Some(Rect {
-            left: x - reach,
-            top: y - reach,
-            right: x + reach,
-            bottom: y + reach,
-        })
-    }
-}
-
-impl Layout {
-    fn x_at(&self, value: f64) -> Option<f64> {
-        Some(self.plot.left + self.plot.width() * self.x.fraction(value)?)
-    }
-
-    fn y_at(&self, value: f64) -> Option<f64> {
-        Some(self.plot.bottom - self.plot.height() * self.y.fraction(value)?)
-    }
-
-    fn place(&self, dot: Dot) -> Option<(f64, f64)> {
-        Some((self.x_at(dot.x)?, self.y_at(dot.y)?))
+    fn outline(&self, size: Size, hit: Hit) -> Option<Rect> {
+        let dot = self.dots.get(hit.index)?;
+        let at = place(&self.frame(size), (dot.x, dot.y))?;
+        Some(Rect::around(at, RADIUS + 2.0))
     }
 }
 
 /// Cells by their share of the range of all.
-fn field_cells<DB: DrawingBackend>(
-    pen: &Pen<'_, DB>,
-    plot: &Rect,
-    field: &Field,
-) -> DrawResult<(), DB> {
+fn field_cells(pen: &Pen<'_>, plot: &Rect, field: &Field) {
     let columns = field.columns.max(1);
     let rows = field.cells.len() / columns;
     let finite = || field.cells.iter().copied().filter(|cell| cell.is_finite());
-    let (least, most) = (
-        finite().fold(f64::INFINITY, f64::min),
-        finite().fold(f64::NEG_INFINITY, f64::max),
-    );
-    let (width, height) = (
-        plot.width() / columns as f64,
-        plot.height() / rows.max(1) as f64,
-    );
-    for (index, cell) in field
-        .cells
-        .iter()
-        .enumerate()
-        .filter(|(_, cell)| cell.is_finite())
-    {
+    let least = finite().fold(f64::INFINITY, f64::min);
+    let most = finite().fold(f64::NEG_INFINITY, f64::max);
+    let width = plot.width() / columns as f64;
+    let height = plot.height() / rows.max(1) as f64;
+    let cells = field.cells.iter().enumerate();
+    for (index, cell) in cells.filter(|(_, cell)| cell.is_finite()) {
         let (column, row) = (index % columns, index / columns);
         let share = if most > least {
             (cell - least) / (most - least)
         } else {
             0.5
         };
-        let left = pen.painter.snap(plot.left + column as f64 * width);
-        let right = pen.painter.snap(plot.left + (column + 1) as f64 * width);
-        let bottom = pen.painter.snap(plot.bottom - row as f64 * height);
-        let top = pen.painter.snap(plot.bottom - (row + 1) as f64 * height);
-        pen.painter.rect(
-            (left, top),
-            (right, bottom),
-            pen.theme.sequence(share * 0.8),
-        )?;
+        let left = pen.snap(plot.left + column as f64 * width);
+        let right = pen.snap(plot.left + (column + 1) as f64 * width);
+        let bottom = pen.snap(plot.bottom - row as f64 * height);
+        let top = pen.snap(plot.bottom - (row + 1) as f64 * height);
+        let ink = pen.theme.sequence(share * 0.8);
+        pen.rect((left, top), (right, bottom), ink);
     }
-    Ok(())
 }
 
 #[cfg(test)]
@@ -303,12 +235,15 @@ mod tests {
         };
         let at = |index| {
             scatter
-                .outline(SIZE, index)
+                .outline(SIZE, Hit { index, part: None })
                 .map(|rect| (rect.left + 5.0, rect.top + 5.0))
         };
         let (x, y) = at(1).unwrap();
-        assert_eq!(scatter.hit(SIZE, x + 2.0, y).map(|hit| hit.index), Some(1));
+        assert_eq!(
+            scatter.hit(SIZE, (x + 2.0, y)).map(|hit| hit.index),
+            Some(1)
+        );
         assert_eq!((at(2), at(3)), (None, None));
-        assert_eq!(scatter.hit(SIZE, 130.0, 80.0), None);
+        assert_eq!(scatter.hit(SIZE, (130.0, 80.0)), None);
     }
 }

@@ -1,12 +1,9 @@
 //! Parts of steps as stacked bars, with a line at their mean.
 
-use plotters::prelude::{DrawResult, DrawingBackend};
-
-use super::axes::{Ruler, Unit};
-use super::pen::Pen;
-use super::{Hit, Rect, Shade, Size, cell};
+use super::{Chart, Hit, Shade};
+use crate::frame::{Anchor, Bands, Point, Rect, Ruler, Size, Unit};
 use crate::label;
-use crate::paint::{Anchor, Ink};
+use crate::pen::{Ink, Pen};
 
 /// Ticks of the axis of values.
 const TICKS: u32 = 6;
@@ -50,37 +47,36 @@ impl Bar {
 }
 
 impl Stack {
-    fn layout(&self, size: Size) -> (Rect, Ruler, f64) {
-        let plot = Rect {
-            left: 52.0,
-            right: size.width - 10.0,
-            top: if self.mean.is_some() { MEAN_TOP } else { 10.0 },
-            bottom: size.height - 22.0,
-        };
+    fn layout(&self, size: Size) -> (Rect, Ruler, Bands) {
+        let top = if self.mean.is_some() { MEAN_TOP } else { 10.0 };
+        let plot = Rect::within(size, [52.0, 10.0, top, 22.0]);
         let most = self.bars.iter().map(Bar::sum);
         let most = self.mean.iter().map(|mean| mean.0).chain(most);
         let most = most.fold(0.0, f64::max);
         let ruler = Ruler::from_zero(most, (plot.bottom, plot.top), TICKS, self.unit);
-        let pitch = plot.width() / self.bars.len().max(1) as f64;
-        (plot, ruler, pitch.min(WIDEST))
+        let bars = Bands::new((plot.left, plot.right), self.bars.len(), WIDEST);
+        (plot, ruler, bars)
     }
 
-    fn outline_in(&self, (plot, ruler, pitch): &(Rect, Ruler, f64), index: usize) -> Option<Rect> {
+    fn outline_in(&self, (plot, ruler, bars): &(Rect, Ruler, Bands), index: usize) -> Option<Rect> {
         let bar = self.bars.get(index)?;
-        let left = plot.left + index as f64 * pitch;
-        let gap = if *pitch >= GAP_FROM { 1.0 } else { 0.0 };
+        let left = bars.begin(index);
+        let gap = if bars.pitch >= GAP_FROM { 1.0 } else { 0.0 };
         Some(Rect {
             left: left + gap,
-            right: left + pitch - gap,
+            right: left + bars.pitch - gap,
             top: ruler.at(bar.sum()),
             bottom: plot.bottom,
         })
     }
+}
 
-    pub(super) fn draw<DB: DrawingBackend>(&self, pen: &Pen<'_, DB>) -> DrawResult<(), DB> {
+impl Chart for Stack {
+    fn draw(&self, pen: &Pen<'_>) {
         let layout = self.layout(pen.size);
-        let (plot, ruler, pitch) = &layout;
-        pen.values(plot, ruler)?;
+        let (plot, ruler, bars) = &layout;
+        pen.values(plot, ruler, true);
+        pen.base(plot);
         for (index, bar) in self.bars.iter().enumerate() {
             let Some(outline) = self.outline_in(&layout, index) else {
                 continue;
@@ -92,35 +88,32 @@ impl Stack {
                 below += part;
                 let alpha = if bar.is_pale { PALE } else { 1.0 };
                 let ink = Ink(shade.colour(pen.theme), alpha);
-                let (left, right) = (outline.left, outline.right);
-                pen.painter.rect((left, to), (right, from), ink)?;
+                pen.rect((outline.left, to), (outline.right, from), ink);
             }
         }
         let texts: Vec<String> = self.bars.iter().map(|bar| bar.text.clone()).collect();
         let under = Rect {
-            right: plot.left + pitch * self.bars.len() as f64,
+            right: bars.end(),
             ..*plot
         };
-        pen.columns(&under, &texts)?;
+        pen.columns(&under, &texts);
         if let Some((mean, text)) = &self.mean {
-            let y = ruler.at(*mean);
-            pen.dashed_across((plot.left, plot.right), y, Ink(pen.theme.ink, 0.7))?;
+            let ink = Ink(pen.theme.ink, 0.7);
+            pen.dashed_across((plot.left, plot.right), ruler.at(*mean), ink);
             // Above the bars, with a piece of its line: no bar is behind it.
             let y = plot.top - 10.0;
             let left = plot.right - label::width(text) - 6.0;
-            pen.dashed_across((left - 18.0, left), y, Ink(pen.theme.ink, 0.7))?;
-            let at = (plot.right, y);
-            pen.over(at, Anchor::End, text, pen.theme.ink)?;
+            pen.dashed_across((left - 18.0, left), y, ink);
+            pen.over((plot.right, y), Anchor::End, text, pen.theme.ink);
         }
-        Ok(())
     }
 
-    pub(super) fn hit(&self, size: Size, x: f64, y: f64) -> Option<Hit> {
-        let (plot, ruler, pitch) = self.layout(size);
+    fn hit(&self, size: Size, (x, y): Point) -> Option<Hit> {
+        let (plot, ruler, bars) = self.layout(size);
         if !(0.0..=plot.bottom).contains(&y) {
             return None;
         }
-        let index = cell(x, plot.left, pitch, self.bars.len())?;
+        let index = bars.hit(x)?;
         let value = ruler.value(y);
         let mut above = 0.0;
         let parts = self.bars.get(index)?.parts.iter();
@@ -135,7 +128,7 @@ impl Stack {
         })
     }
 
-    pub(super) fn outline(&self, size: Size, index: usize) -> Option<Rect> {
-        self.outline_in(&self.layout(size), index)
+    fn outline(&self, size: Size, hit: Hit) -> Option<Rect> {
+        self.outline_in(&self.layout(size), hit.index)
     }
 }

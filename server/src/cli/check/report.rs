@@ -2,7 +2,8 @@
 
 use std::time::Duration;
 
-use trainscope_analysis::watchpoint::{Hit, Verdict, Watchpoints};
+use trainscope_analysis::watchpoint::{Hit, Watchpoints};
+use trainscope_api::findings::Verdict;
 use trainscope_format::Severity;
 
 use crate::judging::judge::Judgement;

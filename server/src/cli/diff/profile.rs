@@ -14,7 +14,7 @@ use crate::cli::mistake::Mistake;
 use crate::cli::reading::Reading;
 use crate::cli::style::{OK, QUIET, STRONG, WARNING};
 use crate::cli::table::{Cell, Column, Table, styled};
-use crate::cli::{CommandError, words};
+use crate::cli::{CommandError, unless_closed, words};
 use crate::profiles::{LoadedProfile, Profiles};
 
 /// Maximum number of operators, and of kernels, without `--all`.
@@ -55,11 +55,12 @@ pub(super) fn run(flags: &DiffFlags, out: Out<'_>) -> Result<u8, CommandError> {
     };
     let [compared, base] = [&a, &b].map(|subject| Side::new(&subject.loaded.model, all));
     let found = diff(&compared, &base);
-    match flags.format {
-        OutputFormat::Text if flags.quiet => writeln!(out, "{}", found.sentence.en)?,
-        OutputFormat::Text => text([&a, &b], &found, flags.all, out)?,
-        OutputFormat::Json => json([&a, &b], &found, out)?,
-    }
+    let written = match flags.format {
+        OutputFormat::Text if flags.quiet => writeln!(out, "{}", found.sentence.en),
+        OutputFormat::Text => text([&a, &b], &found, flags.all, out),
+        OutputFormat::Json => json([&a, &b], &found, out),
+    };
+    unless_closed(written.map_err(CommandError::Output))?;
     Ok(match found.ratio {
         Some((_, low, high)) if low <= 1.0 && high >= 1.0 => 0,
         Some(_) => 1,

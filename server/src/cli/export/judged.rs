@@ -2,9 +2,10 @@
 
 use trainscope_api::findings::{Findings, FindingsQuery, Hit};
 use trainscope_api::tensors::{TensorEntry, TensorIndexQuery};
+use trainscope_format::csv::number;
 
 use super::ExportFlags;
-use super::table::{Table, number};
+use super::table::Table;
 use crate::cli::mistake::Mistake;
 use crate::cli::reading::Reading;
 use crate::cli::{CommandError, words};

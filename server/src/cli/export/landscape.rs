@@ -9,13 +9,13 @@ use trainscope_charts::contour::{Map, Path};
 use trainscope_charts::sheet::Frame;
 use trainscope_charts::svg;
 use trainscope_charts::theme::{Rgb, Theme};
+use trainscope_format::csv::number;
 use trainscope_format::digits::{brief, integer};
 use trainscope_format::surface::Points;
 use trainscope_format::{Body, Kind, Landscape};
 
 use super::ExportFlags;
 use super::pictures::{COLOURS, MAX_PICTURES, encoded, too_many};
-use super::table::number;
 use crate::cli::CommandError;
 use crate::cli::mistake::Mistake;
 use crate::cli::reading::Reading;

@@ -11,9 +11,10 @@ use trainscope_analysis::trace::{export_json, ranks};
 use trainscope_api::profile::{
     Advice, MemoryAnswer, OperatorGroup, ProfileOverview, ProfileStep, SessionSummary,
 };
+use trainscope_format::csv::number;
 use trainscope_format::digits;
 
-use super::table::{Table, number};
+use super::table::Table;
 use super::{ExportFlags, ExportFormat, ExportKind, timeline, write_out};
 use crate::cli::mistake::Mistake;
 use crate::cli::reading::Reading;

@@ -6,12 +6,13 @@ use serde::Serialize;
 use trainscope_api::records::{At, Audio, Images};
 use trainscope_api::scalars::{ScalarsQuery, Series};
 use trainscope_api::tags::Tag;
+use trainscope_format::csv::number;
 use trainscope_format::graph::{Dimension, Node};
 use trainscope_format::hparams::HparamValue;
 use trainscope_format::lineage::Lineage;
 use trainscope_format::{Body, Graph, Hparams, TensorSummary};
 
-use super::table::{Table, maybe, number};
+use super::table::{Table, maybe};
 use super::{ExportFlags, ExportKind};
 use crate::cli::CommandError;
 use crate::cli::reading::Reading;

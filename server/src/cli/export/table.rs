@@ -3,6 +3,7 @@
 use std::io::{self, Write};
 
 use serde::Serialize;
+use trainscope_format::csv;
 
 /// Output of rows.
 pub(super) struct Table<'a> {
@@ -12,7 +13,7 @@ pub(super) struct Table<'a> {
 }
 
 enum Form<'a> {
-    Csv(Box<csv::Writer<&'a mut dyn Write>>),
+    Csv(Box<csv::Rows<&'a mut dyn Write>>),
     Json { out: &'a mut dyn Write, rows: u64 },
 }
 
@@ -21,7 +22,7 @@ impl<'a> Table<'a> {
         let form = if is_json {
             Form::Json { out, rows: 0 }
         } else {
-            Form::Csv(Box::new(csv::Writer::from_writer(out)))
+            Form::Csv(Box::new(csv::Rows::new(out)))
         };
         Self { form, last: None }
     }
@@ -39,7 +40,7 @@ impl<'a> Table<'a> {
     /// Writes column names; objects repeat theirs in each row.
     pub(super) fn head(&mut self, names: &[&str]) -> io::Result<()> {
         match &mut self.form {
-            Form::Csv(out) => out.write_record(names).map_err(io::Error::from),
+            Form::Csv(out) => out.row(names),
             Form::Json { .. } => Ok(()),
         }
     }
@@ -47,10 +48,7 @@ impl<'a> Table<'a> {
     /// Writes a line of cells, with the common last one.
     pub(super) fn cells(&mut self, cells: &[String]) -> io::Result<()> {
         match &mut self.form {
-            Form::Csv(out) => {
-                let cells = cells.iter().chain(&self.last);
-                out.write_record(cells).map_err(io::Error::from)
-            }
+            Form::Csv(out) => out.row(cells.iter().chain(&self.last)),
             Form::Json { .. } => Ok(()),
         }
     }
@@ -68,27 +66,16 @@ impl<'a> Table<'a> {
 
     pub(super) fn finish(self) -> io::Result<()> {
         match self.form {
-            Form::Csv(mut out) => out.flush(),
+            Form::Csv(out) => out.finish(),
             Form::Json { out, rows: 0 } => out.write_all(b"[]\n"),
             Form::Json { out, .. } => out.write_all(b"\n]\n"),
         }
     }
 }
 
-/// A number in the API's notation: the shortest that reads back equal; `NaN`, `Infinity`, `-Infinity`.
-pub(in crate::cli) fn number(value: f64) -> String {
-    if value.is_nan() {
-        "NaN".to_owned()
-    } else if value.is_infinite() {
-        if value > 0.0 { "Infinity" } else { "-Infinity" }.to_owned()
-    } else {
-        format!("{value:?}")
-    }
-}
-
 /// A number or an empty cell.
 pub(super) fn maybe(value: Option<f64>) -> String {
-    value.map(number).unwrap_or_default()
+    value.map(csv::number).unwrap_or_default()
 }
 
 #[cfg(test)]
@@ -96,30 +83,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn numbers_keep_every_bit_and_what_is_none() {
-        for value in [0.1, 1e-300, f64::MAX, -0.0, 5e-324, 3.0] {
-            assert_eq!(
-                number(value).parse::<f64>().unwrap().to_bits(),
-                value.to_bits()
-            );
-        }
-        let odd = [f64::NAN, f64::INFINITY, f64::NEG_INFINITY].map(number);
-        assert_eq!(odd, ["NaN", "Infinity", "-Infinity"]);
-    }
-
-    #[test]
-    fn cells_are_quoted_and_nothing_is_an_array() {
+    fn rows_end_with_the_common_cell_and_nothing_is_an_array() {
         let mut out = Vec::new();
         let mut table = Table::new(&mut out, false);
-        table.head(&["a", "b"]).unwrap();
-        table
-            .cells(&["x,\"y\"".to_owned(), "1\n2".to_owned()])
-            .unwrap();
+        table.head(&["a", "writer"]).unwrap();
+        table.end_lines_with("=x");
+        table.cells(&["-1.5".to_owned()]).unwrap();
         table.finish().unwrap();
-        assert_eq!(
-            String::from_utf8(out).unwrap(),
-            "a,b\n\"x,\"\"y\"\"\",\"1\n2\"\n"
-        );
+        assert_eq!(out, b"a,writer\n-1.5,'=x\n");
         let mut out = Vec::new();
         Table::new(&mut out, true).finish().unwrap();
         assert_eq!(out, b"[]\n");

@@ -4,7 +4,8 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 use sha2::{Digest as _, Sha256};
-use trainscope_api::findings::{Counts, Findings, Verdict, Words};
+use trainscope_api::Sentence;
+use trainscope_api::findings::{Counts, Findings, Verdict};
 use trainscope_format::Severity;
 
 use super::texts::{self, Texts};
@@ -39,7 +40,7 @@ struct Pen {
 }
 
 impl Pen {
-    fn words(self, words: &Words) -> &str {
+    fn words(self, words: &Sentence) -> &str {
         match self.language {
             Language::En => &words.en,
             Language::Zh => &words.zh,

@@ -39,7 +39,7 @@ texts! {
     topics: [Text; 7] =
         ["What was recorded", "Hyper-parameters", "Model structure", "Input data", "Loss curve", "Accuracy", "Speed"],
         ["已记录的数据", "超参数", "模型结构", "输入数据", "损失曲线", "准确率", "速度"];
-    states: [Text; 4] = ["skipped", "passed", "note", "fault"], ["跳过", "通过", "提示", "问题"];
+    states: [Text; 4] = ["skipped", "passed", "note", "fault"], ["未作判断", "通过", "提示", "问题"];
     more_like_it: fn(u64) -> String =
         |hits| format!("and {}", plural(hits, "more hit", "more hits")),
         |hits| format!("另有 {hits} 个命中");
@@ -62,7 +62,7 @@ texts! {
     recommended: Text = "recommended watchpoints", "推荐的监测点";
     no_hit: Text = "no hits", "未命中";
     without_hit: Text = "watchpoints without hits", "个监测点未命中";
-    not_judged: Text = "Not judged", "无法判断";
+    not_judged: Text = "Not judged", "未作判断";
     unread_type: Text = "Unsupported element type", "不支持的类型";
     files: Text = "Files", "文件";
     damaged: Text = "Damaged", "损坏";
@@ -79,24 +79,24 @@ texts! {
     last: Text = "last", "最新";
     chain: Text = "From the first bad operation to the loss", "从首个异常运算到损失";
     chain_columns: [Text; 4] = ["Operation", "Module", "Result", "Line"], ["运算", "模块", "结果", "代码行"];
-    probes: Text = "Checks of the first batch", "首批检查";
-    probe_results: [Text; 3] = ["failed", "not tried", "passed"], ["未通过", "未尝试", "通过"];
+    probes: Text = "Checks of the first batch", "首批数据检查";
+    probe_results: [Text; 3] = ["failed", "not tried", "passed"], ["未通过", "未执行", "通过"];
     program: Text = "The program", "程序";
     program_parts: [Text; 5] =
         ["Model", "Optimizer", "Loss functions", "Data", "Training loop"],
         ["模型", "优化器", "损失函数", "数据", "训练循环"];
-    profile: Text = "Profile", "性能";
+    profile: Text = "Profile", "性能分析";
     part: Text = "Part of a step", "迭代的组成";
     parts: [Text; 8] =
         ["kernels", "copies", "memset", "communication", "calls of the runtime", "waiting for data", "operators", "other"],
-        ["内核", "拷贝", "内存填充", "通信", "运行时调用", "等待数据", "算子", "其他"];
-    per_step: Text = "A step", "每次迭代";
+        ["kernel", "拷贝", "memset", "通信", "运行时调用", "等待数据", "算子", "其他"];
+    per_step: Text = "A step", "每个迭代";
     share: Text = "Share", "占比";
-    at_best: Text = "A step, at best", "每次迭代最多";
+    at_best: Text = "A step, at best", "每个迭代最多";
     operator: Text = "Operator", "算子";
     operator_columns: [Text; 4] =
         ["Calls", "Self time a step", "Share", "FLOPs"],
-        ["调用次数", "每次迭代自身时间", "占比", "FLOPs"];
+        ["调用次数", "每个迭代自身耗时", "占比", "FLOPs"];
     peak_memory: Text = "Peak of memory, device", "内存峰值，设备";
     since_recording: Text = "counted since the recording began", "自采集开始起计";
     rank_columns: [Text; 4] =

@@ -6,7 +6,8 @@ use std::path::Path;
 
 use tempfile::TempDir;
 use trainscope_analysis::trace::advice::Rule;
-use trainscope_analysis::watchpoint::{Verdict, Watchpoints};
+use trainscope_analysis::watchpoint::Watchpoints;
+use trainscope_api::findings::Verdict;
 use trainscope_format::Severity;
 
 use crate::discovery::find::find;

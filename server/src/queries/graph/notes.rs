@@ -1,9 +1,9 @@
 //! Notes about oddities of a graph, in both languages.
 
-use trainscope_api::findings::Words;
+use trainscope_api::Sentence;
 use trainscope_format::graph::{GraphNote, GraphNoteKind};
 
-pub(crate) fn words(note: &GraphNote) -> Words {
+pub(crate) fn words(note: &GraphNote) -> Sentence {
     let GraphNote {
         kind,
         count,
@@ -21,5 +21,5 @@ pub(crate) fn words(note: &GraphNote) -> Words {
         }
     };
     let en = note.to_string();
-    Words { en, zh }
+    Sentence { en, zh }
 }

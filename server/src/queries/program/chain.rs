@@ -1,10 +1,10 @@
 //! The path of a value that is not finite, from the operation that produced it to the loss.
 
-use trainscope_api::findings::Words;
+use trainscope_api::Sentence;
 use trainscope_api::program::{ChainLink, RecordedFact};
 use trainscope_format::digits;
 
-use super::{of_kind, words};
+use super::of_kind;
 
 /// The operations in the order of the forward pass.
 pub(super) fn chain(facts: &[RecordedFact]) -> Vec<ChainLink> {
@@ -53,9 +53,9 @@ fn result(
     nan: Option<u64>,
     infinite: Option<u64>,
     zeros: Option<u64>,
-) -> Words {
+) -> Sentence {
     let Some(all) = elements else {
-        return words("not kept", "未保留");
+        return Sentence::new("not kept", "未保留");
     };
     let kinds = [
         (nan, "NaN", "NaN"),
@@ -64,14 +64,14 @@ fn result(
     ];
     let found = kinds.into_iter().find(|(count, ..)| count.unwrap_or(0) > 0);
     let Some((Some(count), en, zh)) = found else {
-        return words("finite", "有限");
+        return Sentence::new("finite", "有限");
     };
     if all == 1 {
-        return words(en, zh);
+        return Sentence::new(en, zh);
     }
     let (count, all) = (digits::count(count), digits::count(all));
     let verb = if count == "1" { "is" } else { "are" };
-    words(
+    Sentence::new(
         format!("{count} of {all} {verb} {en}"),
         format!("{all} 个中有 {count} 个为 {zh}"),
     )

@@ -3,12 +3,12 @@
 use std::cmp::Reverse;
 use std::time::Duration;
 
-use trainscope_api::findings::Words;
+use trainscope_api::Sentence;
 use trainscope_api::program::{ProgramPart, ProgramRow, RecordedFact};
 use trainscope_format::SourceLine;
 use trainscope_format::digits::{nanos, percent, trimmed};
 
-use super::{of_kind, words};
+use super::of_kind;
 
 /// Maximum number of listed losses, groups of optimizers, and lines.
 const MAX_LISTED: usize = 4;
@@ -50,17 +50,17 @@ impl<'a> Rows<'a> {
     fn heading(&mut self, (en, zh): (&str, &str), source: Option<&SourceLine>) {
         self.all.push(ProgramRow {
             part: self.part,
-            name: words(en, zh),
+            name: Sentence::new(en, zh),
             value: None,
             source: source.cloned(),
         });
     }
 
-    fn row(&mut self, (en, zh): Name, value: Words) {
+    fn row(&mut self, (en, zh): Name, value: Sentence) {
         if !value.en.is_empty() {
             self.all.push(ProgramRow {
                 part: self.part,
-                name: words(en, zh),
+                name: Sentence::new(en, zh),
                 value: Some(value),
                 source: None,
             });
@@ -68,7 +68,7 @@ impl<'a> Rows<'a> {
     }
 
     fn text(&mut self, name: Name, text: &str) {
-        self.row(name, words(text, text));
+        self.row(name, Sentence::new(text, text));
     }
 
     fn number(&mut self, name: Name, value: Option<f64>) {
@@ -92,8 +92,8 @@ impl<'a> Rows<'a> {
 
     fn yes_no(&mut self, name: Name, value: Option<f64>) {
         match value {
-            Some(0.0) => self.row(name, words("no", "否")),
-            Some(_) => self.row(name, words("yes", "是")),
+            Some(0.0) => self.row(name, Sentence::new("no", "否")),
+            Some(_) => self.row(name, Sentence::new("yes", "是")),
             None => {}
         }
     }
@@ -149,7 +149,7 @@ fn losses(rows: &mut Rows<'_>) {
 fn data(rows: &mut Rows<'_>) {
     if let Some(fact) = rows.of("data_loader").next() {
         rows.heading((&fact.subject, &fact.subject), fact.source.as_ref());
-        rows.number(("batch size", "批大小"), fact.number("batch_size"));
+        rows.number(("batch size", "批次大小"), fact.number("batch_size"));
         rows.number(("workers", "工作进程"), fact.number("workers"));
         rows.yes_no(("shuffled", "打乱"), fact.number("shuffle"));
     }
@@ -193,13 +193,13 @@ fn passes(rows: &mut Rows<'_>) {
         .collect();
     lines.sort_by_key(|line| Reverse(line.0));
     if !lines.is_empty() {
-        rows.heading(("time a step, by line", "每步用时（按代码行）"), None);
+        rows.heading(("time a step, by line", "每个迭代用时（按代码行）"), None);
     }
     for (time, fact) in lines.into_iter().take(MAX_LISTED) {
         rows.all.push(ProgramRow {
             part: rows.part,
-            name: words(&*fact.subject, &*fact.subject),
-            value: Some(words(nanos(time), nanos(time))),
+            name: Sentence::new(&*fact.subject, &*fact.subject),
+            value: Some(Sentence::new(nanos(time), nanos(time))),
             source: fact.source.clone(),
         });
     }

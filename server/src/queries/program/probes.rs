@@ -1,9 +1,9 @@
 //! Checks of the first batch with their names.
 
-use trainscope_api::findings::Words;
+use trainscope_api::Sentence;
 use trainscope_api::program::{Probe, ProbeResult, RecordedFact};
 
-use super::{of_kind, words};
+use super::of_kind;
 
 /// The checks: those that failed first.
 pub(super) fn probes(facts: &[RecordedFact]) -> Vec<Probe> {
@@ -31,9 +31,12 @@ fn probe(fact: &RecordedFact) -> Option<(usize, Probe)> {
 }
 
 /// Name of a check; an unknown one keeps its id.
-fn name(place: Option<usize>, id: &str) -> Words {
+fn name(place: Option<usize>, id: &str) -> Sentence {
     let known = place.and_then(|place| NAMES.get(place));
-    known.map_or_else(|| words(id, id), |(_, en, zh)| words(*en, *zh))
+    known.map_or_else(
+        || Sentence::new(id, id),
+        |(_, en, zh)| Sentence::new(*en, *zh),
+    )
 }
 
 const NAMES: [(&str, &str, &str); 13] = [

@@ -12,6 +12,8 @@ use trainscope_charts::line::{LimitLine, Line, Spec, XKind, YRange};
 use trainscope_charts::overlay::Crosshair;
 use trainscope_charts::scale::{Axis, Scale};
 
+use super::drawing::{Ticket, use_drawing};
+use super::pointer::{capture, place};
 use crate::prelude::*;
 
 mod backend;
@@ -24,8 +26,6 @@ mod palette;
 mod parallel;
 mod profile;
 mod saved;
-mod schedule;
-mod size;
 
 pub use distribution::{DistributionChart, PointedElement};
 pub use landscape::{MapChart, ReliefChart};
@@ -36,8 +36,6 @@ pub use profile::ProfileChart;
 pub use saved::blank;
 pub use saved::{Panel, to_png};
 pub(super) use saved::{css, encode};
-pub use schedule::Ticket;
-pub use size::use_size;
 
 /// Content of a chart; equal figures are drawn equally.
 #[derive(Clone, Debug, PartialEq)]
@@ -59,6 +57,19 @@ pub struct Figure {
 }
 
 impl Figure {
+    /// Lines over steps, on linear scales that show all of them.
+    pub fn over_steps(lines: Vec<Line>, x: (f64, f64)) -> Self {
+        Self {
+            lines: Arc::new(lines),
+            x,
+            x_kind: XKind::Step,
+            x_scale: Scale::Linear,
+            scale: Scale::Linear,
+            y_range: YRange::All,
+            limits: Vec::new(),
+        }
+    }
+
     /// True if another one is known to be drawn equally without comparing points.
     pub fn is_like(&self, other: &Self) -> bool {
         Arc::ptr_eq(&self.lines, &other.lines)
@@ -97,8 +108,18 @@ pub struct ChartEvents {
     pub fit: Callback<()>,
 }
 
-/// Minimum distance of a drag in pixels.
-const DRAG_PIXELS: f64 = 4.0;
+impl Default for ChartEvents {
+    /// Handlers that do nothing.
+    fn default() -> Self {
+        let nothing = Callback::new(|_| {});
+        Self {
+            hover: Callback::new(|_| {}),
+            select: nothing,
+            view: nothing,
+            fit: Callback::new(|()| {}),
+        }
+    }
+}
 
 /// A line plot that fills its parent.
 #[component]
@@ -110,50 +131,38 @@ pub fn LineChart(
     #[prop(into)]
     label: Signal<String>,
     /// The crosshair, if there is one.
-    #[prop(into)]
+    #[prop(optional, into)]
     crosshair: Signal<Option<Crosshair>>,
     /// Layout, for elements over the chart; set by this component.
+    #[prop(optional)]
     geometry: RwSignal<Option<Arc<Geometry>>>,
     /// The canvas of the plot, for pictures of it.
+    #[prop(optional)]
     canvas: NodeRef<html::Canvas>,
     /// Handlers of pointer events.
+    #[prop(optional)]
     events: ChartEvents,
     /// True if the wheel zooms without a modifier key, if there is nothing to scroll.
-    #[prop(into)]
+    #[prop(optional, into)]
     wheel_zooms: Signal<bool>,
 ) -> impl IntoView {
     let palette = use_palette();
     let holder = NodeRef::<html::Div>::new();
     let overlay = NodeRef::<html::Canvas>::new();
-    let size = size::use_size(holder);
-    let ticket = schedule::Ticket::unique();
     let is_under_pointer = StoredValue::new(false);
-    // The dragged range in pixels during a drag.
-    let drag = RwSignal::new(None::<(f64, f64)>);
-
-    Effect::new(move || {
-        let (width, height, dpr) = size.get();
-        if width < 1.0 || height < 1.0 {
-            return;
-        }
-        let figure = figure.get();
-        let palette = palette.get();
-        ticket.ask(move || {
-            let Some(canvas) = canvas.try_get_untracked().flatten() else {
-                return;
-            };
-            let spec = figure.spec((width, height, dpr));
+    let drag = gesture::RangeDrag::default();
+    use_drawing(holder, canvas, move |size| {
+        let (figure, palette) = (figure.get(), palette.get());
+        move |canvas| {
+            let spec = figure.spec(size);
             let layout = Arc::new(Geometry::new(&spec));
-            canvas::draw_plot(&canvas, &spec, &layout, &palette.theme);
+            canvas::draw_plot(canvas, &spec, &layout, &palette.theme);
             // The component may be gone by the time of this frame.
             let _gone = geometry.try_set(Some(layout));
-        });
+        }
     });
-    let above = schedule::Ticket::unique();
-    on_cleanup(move || {
-        ticket.give_up();
-        above.give_up();
-    });
+    let above = Ticket::unique();
+    on_cleanup(move || above.give_up());
 
     // Each visible canvas is copied for each frame in which anything on the page changes.
     let has_overlay = Memo::new(move |_| crosshair.with(Option::is_some) || drag.get().is_some());
@@ -175,13 +184,6 @@ pub fn LineChart(
         }
     });
 
-    let place = move |event: &web_sys::PointerEvent| -> Option<(f64, f64)> {
-        let rect = holder.get_untracked()?.get_bounding_client_rect();
-        Some((
-            f64::from(event.client_x()) - rect.left(),
-            f64::from(event.client_y()) - rect.top(),
-        ))
-    };
     let over_plot = move |x: f64, y: f64| {
         geometry.with_untracked(|layout| {
             let layout = layout.as_ref()?;
@@ -199,25 +201,24 @@ pub fn LineChart(
         Some(gesture::axis(&layout, lo, hi))
     };
     let on_down = move |event: web_sys::PointerEvent| {
-        let at = place(&event).filter(|&(x, y)| over_plot(x, y).is_some());
+        let at = place(&event, holder).filter(|&(x, y)| over_plot(x, y).is_some());
         let Some((x, _)) = at else { return };
         let is_pan = event.button() == 1 || (event.button() == 0 && event.shift_key());
         if !is_pan && event.button() != 0 {
             return;
         }
-        if let Some(holder) = holder.get_untracked() {
-            // Without capture a drag only ends when it leaves the chart, which is acceptable.
-            let _ignored = holder.set_pointer_capture(event.pointer_id());
-        }
+        capture(&event, holder);
         if is_pan {
             event.prevent_default();
             pan.set_value(axis().map(|axis| (axis, x)));
         } else {
-            drag.set(Some((x, x)));
+            drag.begin(x);
         }
     };
     let on_move = move |event: web_sys::PointerEvent| {
-        let Some((x, y)) = place(&event) else { return };
+        let Some((x, y)) = place(&event, holder) else {
+            return;
+        };
         is_under_pointer.set_value(true);
         if let Some((axis, from)) = pan.get_value() {
             let width = geometry.with_untracked(|at| at.as_ref().map_or(1.0, |at| at.plot.width()));
@@ -226,21 +227,14 @@ pub fn LineChart(
                 .run(gesture::panned(&axis, (from - x) / width.max(1.0)));
             return;
         }
-        if let Some((from, _)) = drag.get_untracked() {
-            drag.set(Some((from, x)));
-        }
+        drag.go_on(x);
         events.hover.run(over_plot(x, y));
     };
     let on_up = move |_: web_sys::PointerEvent| {
         pan.set_value(None);
-        let Some((from, to)) = drag.get_untracked() else {
-            return;
-        };
-        drag.set(None);
-        let layout = geometry.get_untracked();
-        if let Some(layout) = layout.filter(|_| (to - from).abs() >= DRAG_PIXELS) {
+        if let Some(((from, to), layout)) = drag.end().zip(geometry.get_untracked()) {
             let x_at = |px: f64| layout.x_at(px.clamp(layout.plot.left, layout.plot.right));
-            events.select.run((x_at(from.min(to)), x_at(from.max(to))));
+            events.select.run((x_at(from), x_at(to)));
         }
     };
     let on_wheel = move |event: web_sys::WheelEvent| {
@@ -261,7 +255,7 @@ pub fn LineChart(
             on:pointerup=on_up
             on:pointercancel=move |_| {
                 pan.set_value(None);
-                drag.set(None);
+                drag.end();
             }
             on:wheel=on_wheel
             on:pointerleave=move |_| {

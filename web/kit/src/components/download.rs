@@ -1,5 +1,8 @@
 //! Downloads of texts and data as files.
 
+use serde::Serialize;
+use serde_json::Value;
+use trainscope_format::csv;
 use wasm_bindgen::JsCast;
 use wasm_bindgen::closure::Closure;
 use web_sys::{Blob, HtmlCanvasElement, HtmlImageElement};
@@ -15,6 +18,47 @@ pub fn download(text: &str, media_type: &str, name: &str) {
     if let Some(blob) = blob(text, media_type) {
         save(&blob, name);
     }
+}
+
+/// Downloads rows as JSON, or these fields of them as CSV; without fields, all that a row has.
+pub fn download_rows<T: Serialize>(
+    rows: impl IntoIterator<Item = T>,
+    fields: &[&str],
+    name: &str,
+    is_json: bool,
+) {
+    let rows = rows.into_iter();
+    let rows = rows.filter_map(|row| serde_json::to_value(row).ok());
+    let rows: Vec<Value> = rows.collect();
+    if is_json {
+        let text = Value::Array(rows).to_string();
+        download(&text, "application/json", &format!("{name}.json"));
+    } else {
+        download(&table(&rows, fields), "text/csv", &format!("{name}.csv"));
+    }
+}
+
+/// Fields of rows as CSV.
+fn table(rows: &[Value], fields: &[&str]) -> String {
+    let mut fields = fields.to_vec();
+    if fields.is_empty() {
+        for (field, _) in rows.iter().filter_map(Value::as_object).flatten() {
+            if !fields.contains(&&**field) {
+                fields.push(field);
+            }
+        }
+    }
+    let cell = |value: Option<&Value>| match value {
+        None | Some(Value::Null) => String::new(),
+        Some(Value::String(text)) => text.clone(),
+        Some(Value::Number(number)) if number.is_f64() => {
+            number.as_f64().map_or_else(String::new, csv::number)
+        }
+        Some(other) => other.to_string(),
+    };
+    let rows = rows.iter();
+    let rows = rows.map(|row| fields.iter().map(|field| cell(row.get(*field))));
+    csv::text(&fields, rows)
 }
 
 /// Downloads an SVG as PNG, two pixels per unit.
@@ -105,7 +149,23 @@ pub fn file_name(tag: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::file_name;
+    use serde_json::json;
+
+    use super::{file_name, table};
+
+    #[test]
+    fn rows_are_tables_of_chosen_or_all_fields() {
+        let rows = [
+            json!({"name": "a, \"b\"", "calls": 3, "none": null}),
+            json!({"name": "=c", "list": [1, 2], "share": -2.0}),
+        ];
+        assert_eq!(
+            table(&rows, &["calls", "name", "none", "list", "share"]),
+            "calls,name,none,list,share\n3,\"a, \"\"b\"\"\",,,\n,'=c,,\"[1,2]\",-2.0\n"
+        );
+        let row = json!({"step": -3});
+        assert_eq!(table(&[row], &[]), "step\n-3\n");
+    }
 
     #[test]
     fn file_names_are_harmless() {

@@ -19,7 +19,8 @@ pub use near::NodeGraph;
 pub use overview::GraphOverview;
 pub use view::View;
 
-use super::chart::{Ticket, use_size};
+use super::drawing::use_drawing;
+use super::pointer::{capture, place, wheel, zoom_factor};
 use crate::prelude::*;
 use pen::CanvasPen;
 
@@ -48,32 +49,22 @@ pub fn GraphCanvas(
     let ink = use_graph_ink();
     let holder = NodeRef::<html::Div>::new();
     let canvas = NodeRef::<html::Canvas>::new();
-    let measured = use_size(holder);
-    let ticket = Ticket::unique();
-    Effect::new(move || {
-        let (width, height, dpr) = measured.get();
-        if width < 1.0 || height < 1.0 {
-            return;
-        }
+    use_drawing(holder, canvas, move |(width, height, dpr)| {
         // An observer of the size may change the view, which this depends on.
         if size.get_untracked() != (width, height) {
             size.set((width, height));
         }
         let (figure, view, ink) = (figure.get(), view.get(), ink.get());
-        ticket.ask(move || {
-            let Some(canvas) = canvas.try_get_untracked().flatten() else {
-                return;
-            };
+        move |canvas| {
             let zoom = view.scale * dpr;
             let at = (view.x * dpr, view.y * dpr);
             if let Some(mut pen) =
-                CanvasPen::new(&canvas, (width * dpr, height * dpr), zoom, at, &ink.font)
+                CanvasPen::new(canvas, (width * dpr, height * dpr), zoom, at, &ink.font)
             {
                 graph::draw(&mut pen, &figure, &ink, &view.window(width, height));
             }
-        });
+        }
     });
-    on_cleanup(move || ticket.give_up());
     // Start of a drag: pointer position, view, and true once it has moved.
     let drag = StoredValue::new(None::<((f64, f64), View, bool)>);
     let on_down = move |event: web_sys::PointerEvent| {
@@ -82,10 +73,7 @@ pub fn GraphCanvas(
         }
         if let Some(at) = place(&event, canvas) {
             drag.set_value(Some((at, view.get_untracked(), false)));
-            if let Some(holder) = canvas.get_untracked() {
-                // Without capture a drag ends at the edge, which is acceptable.
-                let _ignored = holder.set_pointer_capture(event.pointer_id());
-            }
+            capture(&event, canvas);
         }
     };
     let on_move = move |event: web_sys::PointerEvent| {
@@ -122,9 +110,7 @@ pub fn GraphCanvas(
             return;
         };
         event.prevent_default();
-        // Lines and pages as pixels.
-        let unit = [1.0, 16.0, 400.0][event.delta_mode().min(2) as usize];
-        let factor = (-event.delta_y() * unit / 400.0).clamp(-0.6, 0.6).exp();
+        let factor = zoom_factor(wheel(&event).1);
         for view in std::iter::once(&view).chain(&together) {
             view.update(|view| *view = view.zoomed(factor, at));
         }
@@ -144,13 +130,4 @@ pub fn GraphCanvas(
             ></canvas>
         </div>
     }
-}
-
-/// Place of the pointer in a canvas, CSS pixels.
-fn place(event: &web_sys::MouseEvent, canvas: NodeRef<html::Canvas>) -> Option<(f64, f64)> {
-    let rect = canvas.get_untracked()?.get_bounding_client_rect();
-    Some((
-        f64::from(event.client_x()) - rect.left(),
-        f64::from(event.client_y()) - rect.top(),
-    ))
 }

@@ -153,7 +153,7 @@ texts! {
         ["均值", "标准差", "L2 范数", "最小值", "最大值", "NaN", "±∞", "零"];
     no_elements =
         "No elements to compare: one of the runs recorded statistics only.",
-        "没有可比较的元素：其中一个训练只记录了统计量。";
+        "没有可对比的元素：其中一个训练只记录了统计量。";
     histogram = "Histogram", "直方图";
     search = "Filter tensors", "筛选张量";
     all_roles = "All", "全部";

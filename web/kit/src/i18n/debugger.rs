@@ -11,7 +11,7 @@ texts! {
 
     /// Before the name of a condition.
     condition = "Condition", "条件";
-    waiting = "This run has not been judged yet", "该训练尚未判断";
+    waiting = "This run has not been judged yet", "该训练尚未作判断";
     waiting_next =
         "It is checked as soon as its files are read; this page updates by itself.",
         "文件读取完成后会立即判断，页面会自动更新。";
@@ -25,7 +25,7 @@ texts! {
     /// Of a watchpoint: number of skipped judgements, and the reason.
     unjudged: fn(u64, &str) -> String =
         |n, why| format!("{} skipped: {why}", format::count(n)),
-        |n, why| format!("{} 项未判断：{why}", format::count(n));
+        |n, why| format!("{} 项未作判断：{why}", format::count(n));
     stop = ".", "。";
     first_cause = "First cause:", "最初原因：";
     try_this = "Try:", "建议：";
@@ -258,5 +258,5 @@ texts! {
     next_step = "previous, next step of the tensor", "张量的上一个、下一个迭代";
     lost =
         "This hit no longer exists: its file was removed, or the watchpoints changed.",
-        "该命中已不存在：其文件已删除，或监测内容已更改。";
+        "该命中已不存在：其文件已删除，或监测点已更改。";
 }

@@ -35,7 +35,7 @@ texts! {
     search = "name, type, file:line", "名称、类型、文件:行";
     /// Label of the number of nodes in a scope.
     scope_size = "Nodes", "节点数";
-    tree = "Scopes and nodes", "命名空间与节点";
+    tree = "Scopes and nodes", "作用域与节点";
     /// Results were left out: sent, all.
     cut: fn(u64, u64) -> String =
         |sent, all| format!("The first {} of {}.", format::count(sent), format::count(all)),
@@ -51,8 +51,8 @@ texts! {
     colours: [Text; 5] =
         ["Type", "Device", "Health", "Precision", "Time"],
         ["类型", "设备", "健康", "数值精度", "时间"];
-    time_legend = "mean time per step, the longest fills its box", "每次迭代平均时间；最长者占满方框";
-    mean_time = "mean time per step", "每次迭代平均时间";
+    time_legend = "mean time per step, the longest fills its box", "每个迭代平均时间；最长者占满方框";
+    mean_time = "mean time per step", "每个迭代平均时间";
     /// Link to the operator in the profile.
     operator = "Operator in the profile", "性能分析中的算子";
     against = "Compared with the other graph", "与另一计算图对比";
@@ -92,12 +92,12 @@ texts! {
     nothing_chosen = "No node selected", "未选择节点";
     nothing_chosen_next =
         "Click a node for its inputs, outputs and users. Double-click a scope to open it.",
-        "点击节点查看其输入、输出和使用者；双击可展开命名空间。";
+        "点击节点查看其输入、输出和使用者；双击可展开作用域。";
     inputs = "Inputs", "输入";
     users = "Used by", "使用者";
     outputs = "Outputs", "输出";
     attributes = "Attributes", "属性";
-    source = "Source", "源代码";
+    source = "Source", "源码";
     tensors = "Recorded tensors", "已记录";
     types = "Operations", "算子";
     findings = "Findings", "发现";

@@ -101,7 +101,7 @@ texts! {
         };
     steps_per_epoch: fn(i64) -> String =
         |steps| format!("{steps} steps per epoch"),
-        |steps| format!("每个 epoch {steps} 个迭代");
+        |steps| format!("每个轮次 {steps} 个迭代");
     /// Unit, and groups of saved states.
     saved_groups: fn(&str, &str) -> String =
         |unit, groups| format!("saved at {unit} {groups}"),

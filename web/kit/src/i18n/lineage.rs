@@ -12,7 +12,7 @@ texts! {
 
     model = "Model", "模型";
     dataset = "Dataset", "数据集";
-    tab = "What is compared", "比较对象";
+    tab = "What is compared", "对比对象";
     lines = "Parallel coordinates", "平行坐标";
     table = "Runs", "训练";
     filter_placeholder = "lr:1e-4..1e-2, opt:adam, text", "lr:1e-4..1e-2、opt:adam、文本";
@@ -78,10 +78,10 @@ texts! {
     no_runs = "No runs yet", "还没有训练";
     no_runs_next =
         "As soon as two trainings have written files, their parameters and results are compared here.",
-        "两个训练写出文件后，这里会比较它们的参数和结果。";
+        "两个训练写出文件后，这里会对比它们的参数和结果。";
     one_run =
         "There is only one run. Record a second one, or remove a filter.",
-        "只有一个训练，没有可比较的对象。请再记录一个训练，或取消筛选。";
+        "只有一个训练，没有可对比的对象。请再记录一个训练，或取消筛选。";
     no_parameters = "No run has a parameter", "没有训练记录了参数";
     no_parameters_next =
         "One of these lines records them; a configuration file in the folder of a run is read too.",
@@ -212,7 +212,7 @@ texts! {
             ColumnGroup::Note => "Notes",
         },
         |group| match group {
-            ColumnGroup::Parameter => "超参",
+            ColumnGroup::Parameter => "超参数",
             ColumnGroup::Data => "数据集",
             ColumnGroup::Result => "结果",
             ColumnGroup::Run => "训练",
@@ -263,7 +263,7 @@ texts! {
             ColumnSource::Notes => "notes",
         },
         |source| match source {
-            ColumnSource::Hparams => "超参记录",
+            ColumnSource::Hparams => "超参数记录",
             ColumnSource::Lineage => "溯源记录",
             ColumnSource::Configuration(_) => "配置文件",
             ColumnSource::Program => "程序",

@@ -66,7 +66,7 @@ texts! {
     /// Rules that found nothing, and those that could not be judged.
     checks: fn(u64, u64) -> String =
         |fine, unknown| format!("{} passed, {unknown} skipped", many(fine, "check", "checks")),
-        |fine, unknown| format!("{fine} 项检查通过，{unknown} 项跳过");
+        |fine, unknown| format!("{fine} 项检查通过，{unknown} 项未作判断");
     /// Subjects of the rows of the diagnosis, 0 to 6.
     topics: [Text; 7] =
         ["What was recorded", "Hyper-parameters", "Model structure", "Input data", "Loss curve", "Result", "Speed"],
@@ -98,14 +98,14 @@ texts! {
     /// Number of undecided conditions, and the missing data.
     undecided: fn(u64, &str) -> String =
         |n, why| format!("{} skipped: {why}", many(n, "check", "checks")),
-        |n, why| format!("{} 项检查跳过：{why}", format::count(n));
+        |n, why| format!("{} 项检查未作判断：{why}", format::count(n));
     /// Number of tensors of unsupported element types, and the types.
     unread: fn(u64, &str) -> String =
         |n, types| {
             let tensors = many(n, "tensor", "tensors");
             format!("{tensors} not judged: element type {types} is not supported")
         },
-        |n, types| format!("{} 个张量未判断：不支持元素类型 {types}", format::count(n));
+        |n, types| format!("{} 个张量未作判断：不支持元素类型 {types}", format::count(n));
     /// Number of files of one step that hold a tensor of the same name, the tensor and the step.
     shared: fn(u64, &str, i64) -> String =
         |files, tensor, step| {

@@ -25,7 +25,7 @@ texts! {
             joined(operations, [batch, size])
         },
         |operations, size, batch| {
-            let operations = format!("{} 个算子", format::count(operations));
+            let operations = format!("{} 个操作", format::count(operations));
             let batch = batch.map(|batch| format!("每个迭代 {} 个样本", format::integer(batch)));
             let size = size.map(|size| format!("数据集大小 {}", format::integer(size)));
             joined(operations, [batch, size])
@@ -33,7 +33,7 @@ texts! {
     /// Operations are left out: shown, all.
     cut: fn(u64, u64) -> String =
         |shown, all| format!("the first {} of {} operations", format::count(shown), format::count(all)),
-        |shown, all| format!("仅显示前 {} 个算子，共 {} 个", format::count(shown), format::count(all));
+        |shown, all| format!("仅显示前 {} 个操作，共 {} 个", format::count(shown), format::count(all));
     choose = "Pipeline", "流水线";
     /// A pipeline of a rank and a step.
     of_rank: fn(u32, i64) -> String =
@@ -43,7 +43,7 @@ texts! {
     /// Label of the picture.
     picture: fn(u64) -> String =
         |operations| format!("Data pipeline of {} operations, sources first", format::count(operations)),
-        |operations| format!("由 {} 个算子组成的数据流水线，数据源在前", format::count(operations));
+        |operations| format!("由 {} 个操作组成的数据流水线，数据源在前", format::count(operations));
     unnamed = "without a name", "未命名";
     /// Place of an operation among all.
     place: fn(u64, u64) -> String =
@@ -226,9 +226,9 @@ texts! {
         },
         |name, before, after| match before {
             Some(before) => {
-                format!("{name} 是慢算子：它之前的队列占用 {before}，之后的队列占用 {after}。")
+                format!("{name} 是瓶颈：它之前的队列占用 {before}，之后的队列占用 {after}。")
             }
-            None => format!("{name} 是慢算子：它是数据源，之后的队列占用 {after}。"),
+            None => format!("{name} 是瓶颈：它是数据源，之后的队列占用 {after}。"),
         };
     /// Advice against slow operations: for a source, for any other operation.
     slow_advice: [Text; 2] =
@@ -240,7 +240,7 @@ texts! {
             "增加工作线程（num_parallel_workers）、合并小文件、使用更快的存储或缓存会有帮助；加长队列没有帮助。",
             "增加工作线程（num_parallel_workers，Python 函数可用 python_multiprocessing）、优化函数或预先处理并缓存（cache）会有帮助；加长队列没有帮助。",
         ];
-    slow_sign = "bottleneck", "慢算子";
+    slow_sign = "bottleneck", "瓶颈";
     /// The queue behind an operation: its fill, its capacity.
     queue: fn(&str, u64) -> String =
         |fill, capacity| format!("queue {fill} full, of {}", format::count(capacity)),
@@ -287,7 +287,7 @@ texts! {
         ],
         [
             "改进估计", "每批时间，最好情况",
-            "训练等待数据时，该算子从不空闲：处理一个批次与该迭代等长，增加工作线程可以分担。此后由哪个算子限制尚不可知。",
+            "训练等待数据时，该操作从不空闲：处理一个批次与该迭代等长，增加工作线程可以分担。此后由哪个操作限制尚不可知。",
         ];
     /// Number of workers.
     with_workers: fn(u64) -> String =

@@ -156,7 +156,7 @@ texts! {
     /// Number of rules that could not be judged.
     not_judged: fn(u64) -> String =
         |rules| format!("{} not judged", format::count(rules)),
-        |rules| format!("{} 条无法判断", format::count(rules));
+        |rules| format!("{} 条未作判断", format::count(rules));
     code = "Code", "代码";
     /// A session of the address that the run does not have.
     gone: fn(&str) -> String =
@@ -387,7 +387,7 @@ texts! {
     /// Operators outside of all scopes.
     no_scope = "outside of scopes", "不在作用域内";
     rows = "rows", "行";
-    open_slices = "Show its slices in the timeline", "在时间线中显示它的片段";
+    open_slices = "Show its slices in the timeline", "在时间线中显示它的时间片";
     median = "median", "中位数";
     p99 = "p99", "p99";
     calls = "calls", "调用次数";

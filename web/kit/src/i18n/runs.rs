@@ -57,7 +57,7 @@ texts! {
     /// Label of the tick box of a row.
     select_run: fn(&str) -> String = |run| format!("Select {run}"), |run| format!("选择 {run}");
     select_all = "Select all runs in view", "选择列表中的全部训练";
-    readable = "not judged", "未判断";
+    readable = "not judged", "未作判断";
     /// Files: bad of all.
     damaged: fn(u64, u64) -> String = |bad, all| of_files(bad, all, "damaged"), |bad, all| of_files_zh(bad, all, "损坏");
     /// Files: bad of all.
@@ -193,7 +193,7 @@ texts! {
             "dumps" => "dump 张量",
             "hits" => "命中",
             "losses" => "丢失的记录",
-            "program" => "程序信息",
+            "program" => "程序的事实",
             "input_queues" => "数据流水线",
             _ => "其他",
         };

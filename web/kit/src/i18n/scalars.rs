@@ -195,11 +195,11 @@ texts! {
     above = "upper", "上界";
     minus_baseline = "− baseline", "与基线之差";
     baseline = "baseline", "基线";
-    make_baseline = "Compare the others with this run", "以此训练为基线进行比较";
+    make_baseline = "Compare the others with this run", "以此训练为基线进行对比";
     /// Link: show a number of other runs of the folder, too.
     compare_folder: fn(u64) -> String =
         |runs| format!("Compare with folder ({runs})"),
-        |runs| format!("与文件夹中其他 {runs} 个训练比较");
+        |runs| format!("与文件夹中其他 {runs} 个训练对比");
     other_colour = "Another run on this page has its usual colour.", "其常用颜色在本页已用于另一训练。";
     only_this = "Show only this run", "仅显示此训练";
     step_back = "Previous range (z)", "返回上一范围 (z)";

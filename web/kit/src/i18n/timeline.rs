@@ -178,7 +178,7 @@ texts! {
     lane = "Lane", "泳道";
     share = "Share", "占比";
     /// Total, self, mean, count.
-    columns: [Text; 4] = ["Total", "Self", "Mean", "Count"], ["总时间", "自身", "平均", "次数"];
+    columns: [Text; 4] = ["Total", "Self", "Mean", "Count"], ["总耗时", "自身", "平均", "次数"];
     nothing_in_area = "No slices here", "此处没有时间片";
     first_names: fn(u64) -> String =
         |names| format!("The first {} names; the file has more.", format::count(names)),

@@ -1,9 +1,10 @@
 //! Advice on a hit, the same on every page.
 
-use trainscope_api::findings::{Findings, Hit, Words};
+use trainscope_api::Sentence;
+use trainscope_api::findings::{Findings, Hit};
 
 /// Advice on the first cause if `hit` is it and there is some, else that of the watchpoint of `hit`.
-pub(crate) fn advice_on<'a>(found: &'a Findings, hit: &Hit) -> Option<&'a Words> {
+pub(crate) fn advice_on<'a>(found: &'a Findings, hit: &Hit) -> Option<&'a Sentence> {
     let cause = found.first_cause.as_ref();
     let cause = cause.filter(|cause| cause.hit.key() == hit.key());
     let watchpoint = found.watchpoints.get(hit.watchpoint as usize);
@@ -24,8 +25,8 @@ mod tests {
 
     use super::*;
 
-    fn words(text: &str) -> Words {
-        Words {
+    fn words(text: &str) -> Sentence {
+        Sentence {
             en: text.to_owned(),
             zh: text.to_owned(),
         }
@@ -45,7 +46,7 @@ mod tests {
             values: BTreeMap::new(),
             thresholds: BTreeMap::new(),
             measures: Vec::new(),
-            sentence: Words::default(),
+            sentence: Sentence::default(),
             explains: None,
             source: None,
         }
@@ -58,12 +59,12 @@ mod tests {
                 hit: hit(7),
                 line: None,
                 explains: 0,
-                sentence: Words::default(),
+                sentence: Sentence::default(),
                 advice: words(of_cause),
             }),
             watchpoints: vec![WatchpointResult {
                 condition: "c".to_owned(),
-                title: Words::default(),
+                title: Sentence::default(),
                 target: "weight".to_owned(),
                 finds_not_finite: false,
                 limits: BTreeMap::new(),

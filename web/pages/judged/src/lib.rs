@@ -12,6 +12,7 @@ mod graph;
 mod overview;
 mod pipeline;
 mod session_nodes;
+mod shades;
 mod tensors;
 
 pub use debugger::{DebuggerPage, SessionBar};

@@ -100,7 +100,7 @@ fn repeated(fact: &Fact<'_>) -> Option<Opinion> {
     );
     Some(fact.note(
         format!("{name} is the same batch at all {batches} steps that were compared"),
-        format!("{name_zh} 在比较过的全部 {batches} 个迭代中是同一批数据"),
+        format!("{name_zh} 在对比过的全部 {batches} 个迭代中是同一批数据"),
     ))
 }
 
@@ -191,7 +191,7 @@ fn labels(fact: &Fact<'_>) -> Option<Opinion> {
             .map_or_else(|| "the same".to_owned(), Clone::clone);
         return Some(fact.fault(
             format!("all labels of all {of_batches} batches are {is} ({count} labels): there is nothing to tell apart"),
-            format!("全部 {of_batches} 个批次的标签都是{}（{count} 个标签）：没有可区分的类别", most.map_or_else(|| "同一个".to_owned(), |label| format!(" {label}"))),
+            format!("全部 {of_batches} 个批次的类别标签都是{}（{count} 个）：没有可区分的类别", most.map_or_else(|| "同一个".to_owned(), |label| format!(" {label}"))),
         ));
     }
     let single = fact.number("batches_of_one_label").unwrap_or(0.0);
@@ -202,7 +202,7 @@ fn labels(fact: &Fact<'_>) -> Option<Opinion> {
                 "all labels of a batch are the same in {single} of {of_batches} batches, and differ between batches: the samples \
                  are sorted by label and not shuffled"
             ),
-            format!("{of_batches} 个批次中有 {single} 个批次内标签全部相同，而批次之间不同：样本按标签排序且未打乱"),
+            format!("{of_batches} 个批次中有 {single} 个批次内类别标签全部相同，而批次之间不同：样本按类别标签排序且未打乱"),
         ));
     }
     let share = fact.number("most_common_share").unwrap_or(0.0);
@@ -210,17 +210,17 @@ fn labels(fact: &Fact<'_>) -> Option<Opinion> {
         let share = percent(share);
         return Some(fact.note(
             format!("{share} of the labels are the class{which}: an answer that is always this one has that accuracy"),
-            format!("{share} 的标签属于类别{which}：总是回答它也有这么高的准确率"),
+            format!("{share} 的类别标签属于同一类别{which}：总是回答它也有这么高的准确率"),
         ));
     }
-    Some(fact.fine("labels vary", "标签有变化"))
+    Some(fact.fine("labels vary", "类别标签有变化"))
 }
 
 fn seeds(fact: &Fact<'_>, updates: Option<f64>) -> Option<Opinion> {
     let calls = fact.number("calls_in_loop")?;
     let of = updates?;
     if calls < MIN_SEEDS.max(MOST * of) {
-        return Some(fact.fine("no seed is set at each step", "没有在每步设置随机种子"));
+        return Some(fact.fine("no seed is set at each step", "没有在每个迭代设置随机种子"));
     }
     let (name, calls, of) = (shown(fact.plain()), counted(calls), counted(of));
     Some(fact.fault(
@@ -228,7 +228,7 @@ fn seeds(fact: &Fact<'_>, updates: Option<f64>) -> Option<Opinion> {
             "{name} was called {calls} times after the first update ({of} updates): dropout, augmentation and sampling repeat the \
              same numbers at every step. Set the seed once, before the training"
         ),
-        format!("第一次更新之后调用了 {calls} 次 {name}（共 {of} 次更新）：dropout、数据增强和采样每步都重复相同的随机数。请只在训练前设置一次种子"),
+        format!("第一次更新之后调用了 {calls} 次 {name}（共 {of} 次更新）：dropout、数据增强和采样在每个迭代都重复相同的随机数。请只在训练前设置一次种子"),
     ))
 }
 

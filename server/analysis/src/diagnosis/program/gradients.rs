@@ -206,6 +206,6 @@ fn scale(fact: &Fact<'_>) -> Option<Opinion> {
     Some(fact.found(
         State::Fault,
         format!("the loss scale fell to {scale} (below {least}): gradients overflow at every step, whatever the scale is"),
-        format!("损失缩放降到 {scale}（低于 {least}）：无论缩放多少，梯度每一步都溢出"),
+        format!("损失缩放降到 {scale}（低于 {least}）：无论缩放多少，梯度在每个迭代都溢出"),
     ))
 }

@@ -96,7 +96,7 @@ fn tie(fact: &Fact<'_>) -> Option<Opinion> {
     let tie = shown(fact.subject);
     Some(fact.fault(
         format!("{tie} at the first step and no longer are: the tie was broken (a copy of the weight, and not the same Parameter)"),
-        format!("第一步时 {tie}，现在不再相等：共享关系已断开（是权重的副本，而不是同一个 Parameter）"),
+        format!("第一个迭代时 {tie}，现在不再相等：共享关系已断开（是权重的副本，而不是同一个 Parameter）"),
     ))
 }
 
@@ -128,7 +128,7 @@ fn waits(fact: &Fact<'_>) -> Option<Opinion> {
     if waits < WAITS_A_STEP * steps {
         return Some(fact.fine(
             "no line of the forward pass waits for a device at every step",
-            "前向传播中没有每步都等待设备的代码行",
+            "前向传播中没有在每个迭代都等待设备的代码行",
         ));
     }
     let wait = fact.text("wait");
@@ -136,7 +136,7 @@ fn waits(fact: &Fact<'_>) -> Option<Opinion> {
     let time = fact.number("wait_seconds").filter(|time| *time > 0.0);
     let (time, time_zh) = time.map_or_else(Default::default, |time| {
         let one = trainscope_format::digits::span(time / steps);
-        (format!(", {one} a step"), format!("，每步 {one}"))
+        (format!(", {one} a step"), format!("，每个迭代 {one}"))
     });
     Some(fact.note(
         format!("{line} waits for the device in the forward pass: {wait} was called {waits} times in {of} sampled steps{time}"),

@@ -132,11 +132,11 @@ fn probe(fact: &Fact<'_>) -> Option<Opinion> {
     match fact.last().text("result") {
         "passed" => Some(fact.fine(
             &format!("probes of the first batch passed ({name})"),
-            &format!("首批数据的检查已通过（{name}）"),
+            &format!("首批数据检查已通过（{name}）"),
         )),
         "not_tried" => Some(fact.about(Opinion::unknown(
             "the probe of the first batch was not tried",
-            "未执行首批数据的检查",
+            "未执行首批数据检查",
             Missing::Nothing,
         ))),
         "failed" => {

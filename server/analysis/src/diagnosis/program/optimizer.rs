@@ -187,7 +187,7 @@ fn settings(fact: &Fact<'_>) -> Option<Opinion> {
                  steps. Use AdamW"
             ),
             format!(
-                "Adam 使用 weight_decay={value}：在 Adam 中它与其他梯度一样，权重会以整步移向 0。请改用 AdamW"
+                "Adam 使用 weight_decay={value}：在 Adam 中它与其他梯度一样，权重会以完整的步长移向 0。请改用 AdamW"
             ),
         );
     }

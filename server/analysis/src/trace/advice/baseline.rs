@@ -2,7 +2,8 @@
 
 use std::collections::HashMap;
 
-use trainscope_api::profile::{Advice, OperatorRow, ProfileState, Sentence, SessionSummary};
+use trainscope_api::Sentence;
+use trainscope_api::profile::{Advice, OperatorRow, ProfileState, SessionSummary};
 use trainscope_format::Severity;
 use trainscope_format::digits::{nanos, percent};
 
@@ -172,7 +173,7 @@ fn operators(now: &SessionSummary, good: &SessionSummary, limits: &Limits) -> Ve
         grown,
         [
             format!("`{name}` takes {time} a step, {more} longer than {before} of the baseline."),
-            format!("`{name}` 每次迭代 {time}，比基线的 {before} 长 {more}。"),
+            format!("`{name}` 每个迭代 {time}，比基线的 {before} 长 {more}。"),
         ],
         name,
     )))

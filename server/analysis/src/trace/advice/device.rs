@@ -56,7 +56,7 @@ pub(super) fn idle(facts: &Facts<'_>, limits: &Limits) -> Verdict {
                 "The device is idle for {idle} of {all}; kernels run for {used} of the time. A larger batch raises throughput, and makes no step shorter."
             ),
             format!(
-                "设备在{all_zh}的 {idle} 中空闲；kernel 运行的时间占 {used}。增大批可提高吞吐量，但不缩短迭代。"
+                "设备在{all_zh}的 {idle} 中空闲；kernel 运行的时间占 {used}。增大批次可提高吞吐量，但不缩短迭代。"
             ),
         ],
         step: facts.clearest_of(&facts.idle),
@@ -82,7 +82,7 @@ pub(super) fn host(facts: &Facts<'_>, limits: &Limits) -> Verdict {
             format!(
                 "The device waits {time}{each} ({part}) for kernels that were not launched yet."
             ),
-            format!("{each_zh}设备有 {time}（{part}）在等待尚未启动的 kernel。"),
+            format!("{each_zh}设备有 {time}（{part}）在等待尚未下发的 kernel。"),
         ],
         step: facts.clearest_of(&spans),
         claim: Claim::Spans(spans),
@@ -119,7 +119,7 @@ pub(super) fn launches(facts: &Facts<'_>, limits: &Limits) -> Verdict {
             format!(
                 "{part} of the kernels are shorter than the call that launches them; gaps between kernels take {gaps} of {all}."
             ),
-            format!("{part} 的 kernel 短于启动它的调用；kernel 之间的空隙占{all_zh}的 {gaps}。"),
+            format!("{part} 的 kernel 短于下发它的调用；kernel 之间的空隙占{all_zh}的 {gaps}。"),
         ],
         step: facts.clearest_of(&spans),
         claim: Claim::Spans(spans),
@@ -272,7 +272,7 @@ pub(super) fn tensor_cores(facts: &Facts<'_>, limits: &Limits) -> Verdict {
                 "Products of matrices take {part} of the kernel time, none of it on tensor cores; {less} less{each} if they were twice as fast."
             ),
             format!(
-                "矩阵乘法占 kernel 时间的 {part}，均未使用张量核；若快一倍，{each_zh}可缩短 {less}。"
+                "矩阵乘法占 kernel 时间的 {part}，均未使用 Tensor Core；若快一倍，{each_zh}可缩短 {less}。"
             ),
         ],
         ..Finding::default()
@@ -331,7 +331,7 @@ pub(super) fn update_kernels(facts: &Facts<'_>, limits: &Limits) -> Verdict {
         severity: Severity::Info,
         evidence: [
             format!("The update launches `{name}` {count} times{a_step}, {mean} µs each."),
-            format!("{a_step_zh}更新阶段启动 `{name}` {count} 次，每次 {mean} µs。"),
+            format!("{a_step_zh}更新阶段下发 `{name}` {count} 次，每次 {mean} µs。"),
         ],
         step: facts.clearest_of(&spans),
         claim: Claim::Spans(spans),

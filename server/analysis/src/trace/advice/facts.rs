@@ -257,7 +257,7 @@ impl<'a> Facts<'a> {
         }
         Words {
             each: " a step",
-            each_zh: "每次迭代",
+            each_zh: "每个迭代",
             all: "the steps",
             all_zh: "迭代",
         }

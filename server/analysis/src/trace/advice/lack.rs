@@ -73,7 +73,7 @@ impl Lack {
             Self::UnevenSteps => ("the steps are too uneven", "迭代耗时差异过大"),
             Self::NoSlices => ("only memory was recorded", "只记录了内存"),
             Self::NoDevice => ("the profile has no device", "性能分析中没有设备"),
-            Self::NoLaunches => ("launches were not recorded", "未记录启动调用"),
+            Self::NoLaunches => ("launches were not recorded", "未记录下发调用"),
             Self::NoMemory => ("allocations were not recorded", "未记录内存分配"),
             Self::NoDeviceSize => ("the size of the device is unknown", "设备内存大小未知"),
             Self::NoTotals => ("totals were not recorded", "未记录内存总量"),

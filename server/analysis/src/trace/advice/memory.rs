@@ -166,12 +166,12 @@ pub(super) fn growth(facts: &Facts<'_>, limits: &Limits) -> Verdict {
     let each = bytes(each.max(1));
     let (mut en, mut zh) = (
         format!("The minimum memory of each step grows by {each} a step"),
-        format!("每次迭代的最低内存以每步 {each} 增长"),
+        format!("最低内存每个迭代增长 {each}"),
     );
     if total.share().is_some() {
         let left = count(left);
         en = format!("{en}: full in {left} steps");
-        zh = format!("{zh}：{left} 步后占满");
+        zh = format!("{zh}：{left} 个迭代后占满");
     }
     Ok(Some(Finding {
         value: share,
@@ -241,7 +241,7 @@ pub(super) fn allocator(facts: &Facts<'_>, limits: &Limits) -> Verdict {
         severity: Severity::Warning,
         evidence: [
             format!("The allocator of the device is called {number} times after the first steps."),
-            format!("最初几次迭代之后，设备的分配器被调用了 {number} 次。"),
+            format!("最初几个迭代之后，设备的分配器被调用了 {number} 次。"),
         ],
         step: facts.clearest_of(&spans),
         claim: Claim::Spans(spans),

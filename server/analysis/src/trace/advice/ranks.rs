@@ -179,7 +179,7 @@ pub(super) fn straggler(facts: &Facts<'_>, limits: &Limits) -> Verdict {
     let (en, zh) = if slow.steps > 1 {
         (
             format!(" from step {from} on, {} steps in a row", slow.steps),
-            format!("从迭代 {from} 起连续 {} 次迭代，", slow.steps),
+            format!("从迭代 {from} 起连续 {} 个迭代，", slow.steps),
         )
     } else {
         (format!(" in step {from}"), format!("迭代 {from} 中，"))
@@ -197,7 +197,7 @@ pub(super) fn straggler(facts: &Facts<'_>, limits: &Limits) -> Verdict {
         claim: Claim::AtMost(communication, slow.gain_nanos),
         evidence: [
             format!("The other ranks wait {wait} a step for rank {rank}{why}{en}."),
-            format!("{zh}其他 rank 每次迭代等待 rank {rank} {wait}{reason}。"),
+            format!("{zh}其他 rank 每个迭代等待 rank {rank} {wait}{reason}。"),
         ],
         step: Some(from),
         rank: Some(rank),

@@ -1,6 +1,7 @@
 //! Sentences for the head of a profile: the time of a step, the waiting in it, and the gain of the advice.
 
-use trainscope_api::profile::{Advice, DeviceShare, Sentence, SessionSummary, StepSource};
+use trainscope_api::Sentence;
+use trainscope_api::profile::{Advice, DeviceShare, SessionSummary, StepSource};
 use trainscope_format::digits::{bytes, count, nanos, percent};
 
 use super::facts::{Facts, MIN_STEPS};
@@ -114,13 +115,13 @@ pub(super) fn sentence(summary: &SessionSummary) -> Sentence {
             en: format!(
                 "No steps were recorded: the whole recording of {whole} counts as one{more}."
             ),
-            zh: format!("未记录迭代：整个 {whole} 的记录按一次迭代计算{more_zh}。"),
+            zh: format!("未记录迭代：整个 {whole} 的记录按一个迭代计算{more_zh}。"),
         };
     }
     if summary.device.is_some() {
         return Sentence {
             en: format!("A step takes {step}; for {time} of it ({part}) {waits}."),
-            zh: format!("每次迭代 {step}，其中 {time}（{part}）{waits_zh}。"),
+            zh: format!("每个迭代 {step}，其中 {time}（{part}）{waits_zh}。"),
         };
     }
     if let Some(input) = summary.input {
@@ -130,19 +131,19 @@ pub(super) fn sentence(summary: &SessionSummary) -> Sentence {
             en: format!(
                 "A step takes {step}; of the {whole} from batch to batch the training waits {wait} ({part}) for data."
             ),
-            zh: format!("每次迭代 {step}；每批共 {whole}，其中等待数据 {wait}（{part}）。"),
+            zh: format!("每个迭代 {step}；每批共 {whole}，其中等待数据 {wait}（{part}）。"),
         };
     }
     if parts.data == 0 {
         return Sentence {
             en: format!("A step takes {step}; no waiting for data was recorded."),
-            zh: format!("每次迭代 {step}；没有等待数据的记录。"),
+            zh: format!("每个迭代 {step}；没有等待数据的记录。"),
         };
     }
     let (time, part) = (text(parts.data), share(parts.data));
     Sentence {
         en: format!("A step takes {step}; for {time} of it ({part}) it waits for data."),
-        zh: format!("每次迭代 {step}，其中 {time}（{part}）在等待数据。"),
+        zh: format!("每个迭代 {step}，其中 {time}（{part}）在等待数据。"),
     }
 }
 
@@ -181,18 +182,18 @@ pub(super) fn unjudged(facts: &Facts<'_>, judged: &Judgement) -> Option<Sentence
     );
     let (en, zh) = match (facts.model.steps.list.is_empty(), facts.steps.len()) {
         (true, _) => ("none was".to_owned(), "没有记录迭代".to_owned()),
-        (_, 1) => ("1 whole one was".to_owned(), "仅完整记录了 1 次".to_owned()),
+        (_, 1) => ("1 whole one was".to_owned(), "仅完整记录了 1 个".to_owned()),
         (_, steps) => {
             let steps = count(steps as u64);
             (
                 format!("{steps} whole ones were"),
-                format!("完整记录了 {steps} 次"),
+                format!("完整记录了 {steps} 个"),
             )
         }
     };
     Some(Sentence {
         en: format!("{rules} {verb} at least {MIN_STEPS} steps, and {en} recorded: not judged."),
-        zh: format!("{rules} 条规则至少需要 {MIN_STEPS} 次迭代，而{zh}：未作判断。"),
+        zh: format!("{rules} 条规则至少需要 {MIN_STEPS} 个迭代，而{zh}：未作判断。"),
     })
 }
 
@@ -263,10 +264,7 @@ fn told(summary: &SessionSummary, shown: &[&Advice], gain: i64) -> Sentence {
                 "“内存”页显示分配了什么；未记录调用栈。",
             )
         };
-        return Sentence {
-            en: en.to_owned(),
-            zh: zh.to_owned(),
-        };
+        return Sentence::new(en, zh);
     }
     if shown.is_empty() && waits_long(summary) {
         return unexplained(summary);
@@ -288,7 +286,7 @@ fn told(summary: &SessionSummary, shown: &[&Advice], gain: i64) -> Sentence {
         ),
         Some(less) => (
             format!("a step could drop to about {less}"),
-            format!("每次迭代可降至约 {less}"),
+            format!("每个迭代可降至约 {less}"),
         ),
         None => (
             format!("each batch would come up to {gain} earlier"),

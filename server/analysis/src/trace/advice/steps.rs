@@ -157,7 +157,7 @@ pub(super) fn outliers(facts: &Facts<'_>, limits: &Limits) -> Verdict {
         claim: Claim::AtMost(spans, gain),
         evidence: [
             format!("{number} of {all} steps are far longer than the others{en}."),
-            format!("{all} 次迭代中有 {number} 次明显更久{zh}。"),
+            format!("{all} 个迭代中有 {number} 个明显更久{zh}。"),
         ],
         step: steps
             .max_by_key(|step| length(step))
@@ -196,7 +196,7 @@ pub(super) fn drift(facts: &Facts<'_>, limits: &Limits) -> Verdict {
         severity: Severity::Warning,
         evidence: [
             format!("Steps became longer by {part} of the median over {steps} steps."),
-            format!("在 {steps} 次迭代中，迭代时间增长了中位数的 {part}。"),
+            format!("在 {steps} 个迭代中，迭代时间增长了中位数的 {part}。"),
         ],
         step: facts.steps.last().map(|step| step.number),
         ..Finding::default()
@@ -237,7 +237,7 @@ pub(super) fn compilation(facts: &Facts<'_>, limits: &Limits) -> Verdict {
         severity: Severity::Warning,
         evidence: [
             format!("{number} steps after the first ones compile, for {time} in all."),
-            format!("最初几次迭代之后，仍有 {number} 次迭代在编译，共 {time}。"),
+            format!("最初几个迭代之后，仍有 {number} 个迭代在编译，共 {time}。"),
         ],
         step: facts.clearest_of(&spans),
         claim: Claim::Spans(spans),

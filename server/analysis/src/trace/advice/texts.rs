@@ -1,6 +1,6 @@
 //! Titles of advice, and the line of code of each framework that follows it.
 
-use trainscope_api::profile::Sentence;
+use trainscope_api::Sentence;
 use trainscope_format::trace::TraceFormat;
 
 use super::Rule;
@@ -10,43 +10,40 @@ pub(super) fn title(rule: Rule) -> Sentence {
     let (en, zh) = match rule {
         Rule::DataBound => ("Load data in more processes", "用更多进程加载数据"),
         Rule::DeviceIdle => ("Give the device more work", "给设备更多工作"),
-        Rule::HostBound => ("Launch fewer and larger kernels", "启动更少、更大的 kernel"),
+        Rule::HostBound => ("Launch fewer and larger kernels", "下发更少、更大的 kernel"),
         Rule::LaunchBound => ("Join short kernels", "合并短 kernel"),
         Rule::SyncInStep => (
             "Do not wait for the device within a step",
             "迭代中不要等待设备",
         ),
-        Rule::PageableCopies => ("Copy batches from pinned memory", "从锁页内存拷贝批"),
+        Rule::PageableCopies => ("Copy batches from pinned memory", "从锁页内存拷贝批次"),
         Rule::ExposedCommunication => (
             "Hide communication behind the backward pass",
             "用反向传播掩盖通信",
         ),
         Rule::StragglerRank => ("Speed up the slow rank", "加快慢的 rank"),
         Rule::UnevenRanks => ("Even out the ranks", "均衡各 rank 的负载"),
-        Rule::TensorCoresUnused => ("Compute on tensor cores", "使用张量核计算"),
+        Rule::TensorCoresUnused => ("Compute on tensor cores", "使用 Tensor Core 计算"),
         Rule::ManySmallOptimizerKernels => (
             "Update all weights with few kernels",
             "用少量 kernel 更新全部权重",
         ),
         Rule::MemoryNearLimit => ("Leave more memory free", "留出更多空闲内存"),
-        Rule::MemoryGrowth => ("Release what each step keeps", "释放每次迭代留下的内存"),
+        Rule::MemoryGrowth => ("Release what each step keeps", "释放每个迭代留下的内存"),
         Rule::MemoryFragmentation => ("Allocate in larger blocks", "以更大的块分配内存"),
         Rule::AllocatorInStep => (
             "Do not allocate device memory within a step",
             "迭代中不要分配设备内存",
         ),
         Rule::StepOutliers => ("Look at the longest step", "查看最长的迭代"),
-        Rule::StepTimeDrift => ("Find what grows from step to step", "找出逐步增长的部分"),
-        Rule::StepTimeRegression => ("Compare with the baseline", "与基线比较"),
+        Rule::StepTimeDrift => ("Find what grows from step to step", "找出随迭代增长的部分"),
+        Rule::StepTimeRegression => ("Compare with the baseline", "与基线对比"),
         Rule::OperatorRegression => ("Look at the slower operators", "查看变慢的算子"),
         Rule::Recompilation => ("Compile once", "只编译一次"),
         Rule::ProfilerOverhead => ("Profile less at once", "一次少采集一些"),
         Rule::ProfileDamaged => ("Let the profiler finish its file", "让性能分析器写完文件"),
     };
-    Sentence {
-        en: en.to_owned(),
-        zh: zh.to_owned(),
-    }
+    Sentence::new(en, zh)
 }
 
 /// Code or setting that follows the instruction: that of the cause, else that of the rule. Code reads the same in all
@@ -59,10 +56,7 @@ pub(super) fn remedy(rule: Rule, format: TraceFormat, of_cause: Option<&str>) ->
         TraceFormat::Chrome | TraceFormat::Spans | TraceFormat::Folded | TraceFormat::Nsight => "",
     };
     let code = of_cause.unwrap_or_else(of_rule);
-    Sentence {
-        en: code.to_owned(),
-        zh: code.to_owned(),
-    }
+    Sentence::new(code, code)
 }
 
 const fn torch(rule: Rule) -> &'static str {

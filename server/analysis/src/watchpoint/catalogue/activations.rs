@@ -95,7 +95,7 @@ pub(crate) static SATURATED_ACTIVATION: Condition = Condition {
         checks: "隐藏层的 tanh 或 sigmoid：饱和单元比例大于 units_gt，或平均斜率与最大斜率之比小于 slope_lt，连续 3 次且直到结束。",
         matters: "饱和的单元不传递梯度。",
         not_judged: "末层不判断，它可以饱和。模型仍在学习且单元逐步饱和时，仅作提示。",
-        advice: "归一化输入，减小权重，在激活前加归一化。",
+        advice: "归一化输入，减小权重，在激活函数前加归一化。",
     },
     ..BASE
 };

@@ -1,9 +1,9 @@
 //! Conditions about outputs of a model and their targets.
 
+use trainscope_api::guide::Topic;
 use trainscope_format::Severity;
 
 use super::{BASE, Condition, Key, Need, Prose, Range, Target, limit};
-use crate::diagnosis::Topic;
 use crate::watchpoint::checks::{answers, contradiction};
 use crate::watchpoint::model::scalars::Meaning;
 use crate::watchpoint::model::subject::Class;
@@ -98,9 +98,9 @@ pub(crate) static FRACTIONAL_CLASSES: Condition = Condition {
     zh: Prose {
         says: "类别编号不是整数",
         checks: "损失要求类别编号（稀疏交叉熵），而有目标介于 0 与 1 之间，或最小、最大值与整数相差超过百万分之一。",
-        matters: "它们会被截断为整数：除以 255 的标签全部变为类别 0，损失立即降到 0。",
+        matters: "它们会被截断为整数：除以 255 的类别标签全部变为类别 0，损失立即降到 0。",
         not_judged: "从计算图或超参数无法得知损失。任何此类数值都是错误，因此阈值为 0。",
-        advice: "缩放输入，不要缩放标签。",
+        advice: "缩放输入，不要缩放类别标签。",
     },
     ..BASE
 };

@@ -35,11 +35,11 @@ pub(crate) static SETTINGS: Condition = Condition {
     },
     zh: Prose {
         says: "超参数取值异常",
-        checks: "学习率为 0、负数、非有限数或大于 1000；批大小小于 1，或使用批归一化时为 1；动量、beta、dropout 或标签平滑不在 \
+        checks: "学习率为 0、负数、非有限数或大于 1000；批次大小小于 1，或使用批归一化时为 1；动量、beta、dropout 或标签平滑不在 \
          [0, 1) 内；权重衰减为负。按程序实际运行的优化器还包括：eps 在权重的类型中为 0；Adam 的 weight_decay 不小于 0.05（在 Adam 中即 L2）。\
          批归一化的 momentum 大于 0.5。仅仅少见的取值为提示。",
-        matters: "每次迭代减去学习率 × 梯度（Goodfellow 等，《深度学习》，算法 8.1）：超出这些范围时，优化器的公式对任何模型都不收敛。",
-        not_judged: "未记录学习率和批大小，也未记录优化器的设置（trainscope run，或带优化器的 run.watch）。",
+        matters: "每个迭代减去学习率 × 梯度（Goodfellow 等，《深度学习》，算法 8.1）：超出这些范围时，优化器的公式对任何模型都不收敛。",
+        not_judged: "未记录学习率和批次大小，也未记录优化器的设置（trainscope run，或带优化器的 run.watch）。",
         advice: "请在训练配置中更正该值。",
     },
     ..of(Rule::Settings)
@@ -169,9 +169,9 @@ pub(crate) static SHUFFLING: Condition = Condition {
     },
     zh: Prose {
         says: "样本未打乱",
-        checks: "数据流程使用顺序采样且没有打乱操作；或训练的数据加载器都不打乱。",
+        checks: "数据流水线使用顺序采样且没有打乱操作；或训练的数据加载器都不打乱。",
         matters: "相邻样本组成的批次并非独立样本，而梯度估计以此为前提（Goodfellow 等，《深度学习》，8.1.3 节）。",
-        not_judged: "未记录数据流程和数据加载器（trainscope run 或 run.watch），或其中没有采样器信息。",
+        not_judged: "未记录数据流水线和数据加载器（trainscope run 或 run.watch），或其中没有采样器信息。",
         advice: "训练集的样本每轮打乱一次。",
     },
     ..of(Rule::Shuffling)
@@ -188,9 +188,9 @@ pub(crate) static SCALING: Condition = Condition {
     },
     zh: Prose {
         says: "像素值未归一化",
-        checks: "数据流程读取 0 到 255 的图像，且没有改变取值范围的操作。",
+        checks: "数据流水线读取 0 到 255 的图像，且没有改变取值范围的操作。",
         matters: "输入远离均值 0、标准差 1 会使训练变慢（LeCun 等 1998，Efficient BackProp，4.3 节）。",
-        not_judged: "未记录数据流程，或其中没有数据来源。",
+        not_judged: "未记录数据流水线，或其中没有数据来源。",
         advice: "除以 255，或减去均值后除以标准差。",
     },
     ..of(Rule::Scaling)

@@ -1,12 +1,12 @@
 //! Conditions about gradients.
 
+use trainscope_api::guide::Topic;
 use trainscope_format::Severity;
 
 use super::tensors::{
     ABS_MEAN_BELOW, MAX_BELOW, MEAN_BELOW, MIN_BELOW, NOT_FINITE, STATISTIC_ABOVE,
 };
 use super::{BASE, Condition, Key, Need, Prose, Range, Target, limit};
-use crate::diagnosis::Topic;
 use crate::watchpoint::checks::{explosion, magnitude, overflow, precision, vanishing};
 
 pub(crate) static GRADIENT_EXPLODING: Condition = Condition {
@@ -54,10 +54,10 @@ pub(crate) static GRADIENT_VANISHING: Condition = Condition {
     },
     zh: Prose {
         says: "梯度消失",
-        checks: "|x| 的均值（或其他统计量）小于阈值；结合上下文时：连续 3 次迭代，或首层范数只有末层千分之一或损失停在随机猜测时小于 1e-7。",
+        checks: "|x| 的均值（或其他统计量）小于阈值；结合上下文时：连续 3 个迭代，或首层范数只有末层千分之一或损失停在随机猜测时小于 1e-7。",
         matters: "远离损失的层学不到东西。",
-        not_judged: "含 NaN/Inf；全零梯度属另一条件；起始很小但增长十倍的梯度。损失已下降时仅作提示，除非该梯度在每次迭代都低于其他梯度的舍入误差。",
-        advice: "使用 ReLU 类激活、归一化或残差；检查初始化；fp16 下提高损失缩放。",
+        not_judged: "含 NaN/Inf；全零梯度属另一条件；起始很小但增长十倍的梯度。损失已下降时仅作提示，除非该梯度在每个迭代都低于其他梯度的舍入误差。",
+        advice: "使用 ReLU 类激活函数、归一化或残差；检查初始化；fp16 下提高损失缩放。",
     },
     ..BASE
 };
@@ -101,10 +101,10 @@ pub(crate) static EXPLODING_NORM: Condition = Condition {
     },
     zh: Prose {
         says: "梯度范数突增",
-        checks: "梯度范数大于此前（至多 128 个）中位数的 factor_gt 倍，或几乎每次迭代增长直至该倍数。",
-        matters: "一次这样的迭代可能抵消此前的许多次。",
+        checks: "梯度范数大于此前（至多 128 个）中位数的 factor_gt 倍，或几乎每个迭代增长直至该倍数。",
+        matters: "一次这样的迭代可能抵消此前的许多个。",
         not_judged: "此前少于 2 个范数；少于 5 个时须达到 factor_gt 的 100 倍；损失没有创新高时仅作提示，除非损失仍高且范数再次跃升。",
-        advice: "裁剪梯度；查看该批次；检查每次迭代前是否清零梯度。",
+        advice: "裁剪梯度；查看该批次；检查每个迭代前是否清零梯度。",
     },
     ..BASE
 };
@@ -122,7 +122,7 @@ pub(crate) static GRAD_NORM_ZSCORE: Condition = Condition {
         limit(Key::Window, Range::Count)
             .says(
                 "number of previous norms to compare with",
-                "用于比较的此前迭代数",
+                "用于对比的此前迭代数",
             )
             .at(128.0)
             .support(),
@@ -168,7 +168,7 @@ pub(crate) static UNDERFLOW_FP16: Condition = Condition {
     },
     zh: Prose {
         says: "fp16 梯度下溢",
-        checks: "fp16 梯度的非零元素中，小于 2^-14 的比例大于 share_gt，按迭代合计，连续 3 次迭代。",
+        checks: "fp16 梯度的非零元素中，小于 2^-14 的比例大于 share_gt，按迭代合计，连续 3 个迭代。",
         matters: "它们丢失精度，小于 2^-24 时变为零：权重停止学习。",
         not_judged: "非 fp16 的梯度。达到 20 %且没有学到东西时为警告。",
         advice: "使用损失缩放（gradient scaler），或改用 bf16。",
@@ -193,10 +193,10 @@ pub(crate) static CLIP_ALWAYS: Condition = Condition {
         advice: "Raise max_norm to the typical gradient norm.",
     },
     zh: Prose {
-        says: "几乎每次迭代都在裁剪梯度",
+        says: "几乎每个迭代都在裁剪梯度",
         checks: "记录的梯度范数低于所记录的裁剪前范数的迭代比例大于 share_gt。",
         matters: "此时步长由裁剪阈值而非梯度决定。",
-        not_judged: "少于 8 次迭代，或使用损失缩放。剩余不足千分之一，或不足 5 % 而损失从迭代 0 起一直平坦时为警告。",
+        not_judged: "少于 8 个迭代，或使用损失缩放。剩余不足千分之一，或不足 5 % 而损失从迭代 0 起一直平坦时为警告。",
         advice: "将 max_norm 提高到范数的通常水平。",
     },
     ..BASE

@@ -8,10 +8,10 @@ pub(crate) mod memory;
 pub(crate) mod ranks;
 pub(crate) mod steps;
 
+use trainscope_api::guide::Topic;
 use trainscope_format::Severity;
 
 use super::{BASE, CONDITIONS, Combination, Condition, Key, Prose, Range, Target, limit};
-use crate::diagnosis::Topic;
 use crate::trace::advice::{Limits, Rule};
 use crate::watchpoint::checks::profile;
 

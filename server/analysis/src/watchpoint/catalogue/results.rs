@@ -1,9 +1,9 @@
 //! Conditions about metrics, and about policies in reinforcement learning.
 
+use trainscope_api::guide::Topic;
 use trainscope_format::Severity;
 
 use super::{BASE, Condition, Key, Need, Parameter, Prose, Range, Target, limit};
-use crate::diagnosis::Topic;
 use crate::watchpoint::checks::{adversarial, metric, policy};
 use crate::watchpoint::model::scalars::Meaning;
 
@@ -70,7 +70,7 @@ pub(crate) static POLICY_UPDATE_TOO_LARGE: Condition = Condition {
         checks: "一半以上的点上 approx_kl 大于 kl_gt，或裁剪比例大于 clipped_gt。",
         matters: "近端策略优化假定每次更新很小：散度目标通常为 0.01 到 0.05（Schulman 等 2017），裁剪比例为 0.1 到 0.3。远超此值时，每次更新都在替换策略，采样数据对它不再成立。",
         not_judged: "点数不足；两者都未记录。",
-        advice: "降低学习率，减少每次更新的轮数，或设置散度目标（target_kl）。检查优势和观测是否已归一化。",
+        advice: "降低学习率，减少每次更新的轮次数，或设置散度目标（target_kl）。检查优势和观测是否已归一化。",
     },
     ..BASE
 };

@@ -1,9 +1,9 @@
 //! Conditions about ranks and time.
 
+use trainscope_api::guide::Topic;
 use trainscope_format::Severity;
 
 use super::{BASE, Combination, Condition, Key, Need, Prose, Range, Target, limit, text};
-use crate::diagnosis::Topic;
 use crate::watchpoint::checks::{program, ranks};
 use crate::watchpoint::model::subject::Class;
 
@@ -14,7 +14,7 @@ pub(crate) static RANK_DIVERGENCE: Condition = Condition {
     needs: &[Need::Hash, Need::History],
     watches: Some(|subject, _| matches!(subject.class, Class::Weight | Class::Gradient)),
     judge: Some(ranks::divergence),
-    counts: text("steps differ", "次迭代不一致"),
+    counts: text("steps differ", "个迭代不一致"),
     en: Prose {
         says: "replicas differ between ranks",
         checks: "The hash of a replicated weight, or of an averaged gradient, differs between ranks; a gradient that never agreed counts if its weight agreed at that step and differs at the next.",
@@ -27,7 +27,7 @@ pub(crate) static RANK_DIVERGENCE: Condition = Condition {
         checks: "复制的权重或平均后的梯度的哈希在各 rank 间不同；从未一致的梯度，若其权重在该迭代一致而在下一迭代不同，也算在内。",
         matters: "分叉的副本在训练不同的模型，再把它们平均。",
         not_judged: "没有哈希；从未一致的张量（并非副本）。",
-        advice: "是否漏掉规约或广播？所有 rank 是否都执行每次迭代？该相同的随机种子是否相同？",
+        advice: "是否漏掉归约或广播？所有 rank 是否都执行每个迭代？该相同的随机种子是否相同？",
     },
     ..BASE
 };

@@ -1,11 +1,11 @@
 //! Conditions about the loss and other scalars.
 
+use trainscope_api::guide::Topic;
 use trainscope_format::Severity;
 
 use super::{
     BASE, Combination, Condition, Key, Need, Parameter, Prose, Range, Target, limit, text,
 };
-use crate::diagnosis::Topic;
 use crate::watchpoint::checks::{held_out, initial, loss, plateau, precision, rate};
 use crate::watchpoint::model::scalars::Meaning;
 use crate::watchpoint::model::subject::Class;
@@ -82,7 +82,7 @@ pub(crate) static LOSS_SPIKE: Condition = Condition {
         limit(Key::Window, Range::Count)
             .says(
                 "number of previous points to compare with",
-                "用于比较的此前点数",
+                "用于对比的此前点数",
             )
             .at(256.0)
             .support(),
@@ -166,7 +166,7 @@ pub(crate) static LOSS_PLATEAU: Condition = Condition {
     },
     zh: Prose {
         says: "损失停滞",
-        checks: "各五分之一的点的中位数与首个相差均小于 change_lt；处于随机猜测水平 ln(类别数) 时为警告：记录了准确率时相差 15 % 以内；仅由初始损失（相差 5 % 以内）或整数标签（相差 25 % 以内）判断为交叉熵时相差 5 % 以内。",
+        checks: "各五分之一的点的中位数与首个相差均小于 change_lt；处于随机猜测水平 ln(类别数) 时为警告：记录了准确率时相差 15 % 以内；仅由初始损失（相差 5 % 以内）或整数类别标签（相差 25 % 以内）判断为交叉熵时相差 5 % 以内。",
         matters: "标签与输入不符，或模型无法学习。",
         not_judged: "点数不足。先下降后平坦不算。",
         advice: "检查标签与输入是否对应；故意过拟合一个批次；提高学习率。",
@@ -260,7 +260,7 @@ pub(crate) static INITIAL_LOSS: Condition = Condition {
         says: "初始损失异常",
         checks: "|初始损失 - ln(类别数)| / ln(类别数) 大于 distance_gt；超过三倍时为警告。",
         matters: "未训练的分类器等于猜测；远高于此说明它确信错误。",
-        not_judged: "类别数未知；既没有准确率也没有整数标签；或记录开始较晚。",
+        not_judged: "类别数未知；既没有准确率也没有整数类别标签；或记录开始较晚。",
         advice: "检查末层初始化与输入范围。",
     },
     ..BASE
@@ -381,8 +381,8 @@ pub(crate) static LOSSSCALE_THRASH: Condition = Condition {
     },
     zh: Prose {
         says: "损失缩放不稳定",
-        checks: "初始搜索之后 50 次迭代内下降 3 次；或在一半的迭代中下降，或低于 1。",
-        matters: "每次下降都意味着丢掉一次迭代。",
+        checks: "初始搜索之后 50 个迭代内下降 3 次；或在一半的迭代中下降，或低于 1。",
+        matters: "每次下降都意味着丢掉一个迭代。",
         not_judged: "没有记录损失缩放；初始搜索阶段。",
         advice: "降低缩放增长频率；找出溢出之处。",
     },
@@ -411,7 +411,7 @@ pub(crate) static LEARNING_RATE_JUMP: Condition = Condition {
         checks: "学习率大于此前最高值的 factor_gt 倍，或不是有限数值。",
         matters: "本身仅作提示；若随后出问题，则作为最初原因。",
         not_judged: "前两个点。",
-        advice: "检查学习率计划及其单位（迭代或轮）。",
+        advice: "检查学习率计划及其单位（迭代或轮次）。",
     },
     ..BASE
 };
@@ -440,10 +440,10 @@ pub(crate) static LEARNING_RATE_RANGE: Condition = Condition {
     },
     zh: Prose {
         says: "学习率不合理",
-        checks: "学习率（逐步记录或作为超参数）大于 rate_gt 或为负；或在训练前半段就降到最高值的 faded_lt 倍以下并保持。大于 1000、小于 0、损失溢出或达到最差值的两倍，或学习率过早衰减而损失停在初值一半以上时为警告。",
-        matters: "常用学习率为 1e-5 到 1：10 是实际使用的最高值（大批量 LARS）的十倍；降到最高值千分之一后权重几乎不再变化。",
+        checks: "学习率（逐迭代记录或作为超参数）大于 rate_gt 或为负；或在训练前半段就降到最高值的 faded_lt 倍以下并保持。大于 1000、小于 0、损失溢出或达到最差值的两倍，或学习率过早衰减而损失停在初值一半以上时为警告。",
+        matters: "常用学习率为 1e-5 到 1：10 是实际使用的最高值（大批次 LARS）的十倍；降到最高值千分之一后权重几乎不再变化。",
         not_judged: "未记录学习率。有多个学习率时，其中某个可以有意为 0。",
-        advice: "修正学习率：Adam 常从 1e-3、SGD 常从 1e-1 开始。若过早衰减，请每轮更新一次计划，或按批数设定其长度。",
+        advice: "修正学习率：Adam 常从 1e-3、SGD 常从 1e-1 开始。若过早衰减，请每轮更新一次计划，或按批次数设定其长度。",
     },
     ..BASE
 };

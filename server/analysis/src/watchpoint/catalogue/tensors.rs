@@ -1,9 +1,10 @@
 //! Conditions about any tensor.
 
+use trainscope_api::guide::Topic;
 use trainscope_format::Severity;
 
 use super::{BASE, Condition, Key, Need, Parameter, Prose, Range, Target, limit, text};
-use crate::diagnosis::{Rule, Topic};
+use crate::diagnosis::Rule;
 use crate::watchpoint::checks::{data, magnitude, overflow, precision, program, range, zeros};
 use crate::watchpoint::model::subject::Class;
 
@@ -299,7 +300,7 @@ pub(crate) static CLASS_IMBALANCE: Condition = Condition {
     parameters: &[limit(Key::ShareGt, Range::Share)
         .says(
             "share of the most frequent label above",
-            "最常见标签的比例大于",
+            "最常见类别标签的比例大于",
         )
         .at(0.85)],
     topic: Topic::Input,
@@ -315,9 +316,9 @@ pub(crate) static CLASS_IMBALANCE: Condition = Condition {
     },
     zh: Prose {
         says: "类别不均衡",
-        checks: "最常见标签的比例大于 share_gt；没有标签时，由损失等于随机猜测时最后一层偏置的梯度推断。",
+        checks: "最常见类别标签的比例大于 share_gt；没有类别标签时，由损失等于随机猜测时最后一层偏置的梯度推断。",
         matters: "模型会变得只预测一个类别。",
-        not_judged: "少于 50 个标签；或无标签且批次少于 8 个样本。",
+        not_judged: "少于 50 个类别标签；或没有类别标签且批次少于 8 个样本。",
         advice: "检查采样器；对类别加权或均衡采样。",
     },
     ..BASE
@@ -330,7 +331,7 @@ pub(crate) static REPEATED_BATCH: Condition = Condition {
     topic: Topic::Input,
     rule: Some(Rule::RepeatedBatch),
     judge: Some(data::repeated),
-    counts: text("equal steps", "次相同的迭代"),
+    counts: text("equal steps", "个相同的迭代"),
     en: Prose {
         says: "same batch at every step",
         checks: "The hash of an input is the same at all recorded steps, at least 5; or of all batches that the program was seen with, at \
@@ -340,11 +341,11 @@ pub(crate) static REPEATED_BATCH: Condition = Condition {
         advice: "Check that the iterator of the data loader is made once per epoch, not once per step.",
     },
     zh: Prose {
-        says: "每次迭代都是同一批数据",
-        checks: "输入的哈希在所有记录的迭代（至少 5 次）中都相同；或程序运行中观察到的全部批次（至少 10 个）都相同。",
+        says: "每个迭代都是同一批数据",
+        checks: "输入的哈希在所有记录的迭代（至少 5 个）中都相同；或程序运行中观察到的全部批次（至少 10 个）都相同。",
         matters: "反复使用同一批数据，模型只会记住这一批。仅作提示：整个数据集作为一批训练时也是如此。",
-        not_judged: "少于 5 次迭代；没有哈希；所有元素相同。",
-        advice: "检查数据加载器的迭代器是否每轮创建一次，而不是每次迭代创建一次。",
+        not_judged: "少于 5 个迭代；没有哈希；所有元素相同。",
+        advice: "检查数据加载器的迭代器是否每轮创建一次，而不是每个迭代创建一次。",
     },
     ..BASE
 };

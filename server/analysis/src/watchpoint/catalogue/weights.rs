@@ -1,10 +1,10 @@
 //! Conditions about weights.
 
+use trainscope_api::guide::Topic;
 use trainscope_format::Severity;
 
 use super::tensors::{MAX_ABOVE, MIN_BELOW, NOT_FINITE, STATISTIC_ABOVE, STATISTIC_BELOW, ZEROS};
 use super::{BASE, Condition, Key, Need, Parameter, Prose, Range, Target, limit, text};
-use crate::diagnosis::Topic;
 use crate::watchpoint::checks::{change, initial, ranks, standstill, update, zeros};
 
 /// Summand of a denominator that may be 0.
@@ -121,7 +121,7 @@ pub(crate) static WEIGHT_NOT_CHANGED: Condition = Condition {
         checks: "连续若干记录的迭代中每个元素都满足 |现在 - 之前| <= atol + rtol * |之前|；结合上下文时：逐位相同、直到记录结束，且比以往长一倍。仅有直方图的权重：除偏置外，全部权重的直方图在最近 3 次或更多记录中逐位相同。",
         matters: "该权重未加入优化器、梯度被切断、被误冻结，或更新在舍入时丢失。",
         not_judged: "上一迭代或其变化未记录。结合上下文时：其他权重有梯度而它没有（有意冻结），梯度为零或远小于其他，学习率已自然降到零，或模型已很好而更新因学习率极小被舍入。",
-        advice: "检查它是否在优化器中（比较 model.parameters() 与 param_groups）、学习率是否为 0、是否调用了 step()。",
+        advice: "检查它是否在优化器中（对比 model.parameters() 与 param_groups）、学习率是否为 0、是否调用了 step()。",
     },
     ..BASE
 };
@@ -168,7 +168,7 @@ pub(crate) static FROZEN_WEIGHTS: Condition = Condition {
         says: "冻结的权重",
         checks: "权重的哈希在所有记录的迭代中都相同，没有记录其梯度，而其他权重有变化。所有这类权重合为一条提示。",
         matters: "微调中很常见（冻结主干、适配器）；若整个模型都应学习，则是错误。",
-        not_judged: "少于 3 次迭代（提示中会说明）；没有哈希；程序已声明为冻结权重；所有权重都不变（见 weight_not_changed）。",
+        not_judged: "少于 3 个迭代（提示中会说明）；没有哈希；程序已声明为冻结权重；所有权重都不变（见 weight_not_changed）。",
         advice: "若非有意：请设 requires_grad 为 true，并将这些权重交给优化器。",
     },
     ..BASE
@@ -204,7 +204,7 @@ pub(crate) static WEIGHT_CHANGE_TOO_LARGE: Condition = Condition {
         says: "权重更新过大",
         checks: "mean |现在 - 之前| / (mean |之前| + epsilon) 大于阈值。",
         matters: "与权重同样大的更新会忘掉所学。",
-        not_judged: "缺少上一迭代，或任一含 NaN/Inf。结合上下文时：间隔多于一次迭代、之前全零，或损失未受影响且学习率没有突增（仅作提示）。",
+        not_judged: "缺少上一迭代，或任一含 NaN/Inf。结合上下文时：间隔多于一个迭代、之前全零，或损失未受影响且学习率没有突增（仅作提示）。",
         advice: "降低学习率、预热、裁剪梯度。",
     },
     ..BASE
@@ -270,7 +270,7 @@ pub(crate) static UPDATE_RATIO: Condition = Condition {
         says: "更新与权重之比超出范围",
         checks: "更新与权重之比的中位数超出 ratio_lt 至 ratio_gt；1e-3 左右较为常见。权重不断缩小或剧烈波动且没有学到东西时为警告；损失到达最小值之前的更新不算问题。",
         matters: "更新过小，学不到内容；过大，则覆盖已学到的内容。",
-        not_judged: "少于 6 次迭代；向量。",
+        not_judged: "少于 6 个迭代；向量。",
         advice: "调节学习率使更新约为权重的 1e-3；减小权重衰减。",
     },
     ..BASE
@@ -327,7 +327,7 @@ pub(crate) static SHARED_WEIGHTS: Condition = Condition {
     },
     zh: Prose {
         says: "权重共享",
-        checks: "两个权重在每次迭代内容都相同。",
+        checks: "两个权重在每个迭代内容都相同。",
         matters: "若非有意，说明某一层被加入了两次。",
         not_judged: "其中之一是嵌入，通常有意共享。",
         advice: "若不应共享权重，请为第二层单独建立对象。",

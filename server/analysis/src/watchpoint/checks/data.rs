@@ -8,7 +8,6 @@ use crate::text::Text;
 use crate::watchpoint::model::condition::Watchpoint;
 use crate::watchpoint::model::history::{Digest, ROUNDING};
 use crate::watchpoint::model::key::Key;
-use crate::watchpoint::model::measure::Measure;
 use crate::watchpoint::model::new_hit::{NewHit, number, percent, warning_if};
 use crate::watchpoint::model::run::{Run, chance, is_float};
 use crate::watchpoint::model::scalars::{FEWEST, median};
@@ -71,15 +70,13 @@ pub(crate) fn input_range(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Jud
         {
             let value = number(first.max);
             let hit = NewHit::at(run, input, first.step, Evidence::NONE);
-            let spread = Measure::new(
-                Key::Spread,
-                SPREAD,
-                Operator::AtMost,
-                Unit::Number,
+            let hit = hit.measuring(
+                (Key::Spread, SPREAD),
+                (Operator::AtMost, Unit::Number),
                 first.max - first.min,
                 ROUNDING * first.max.abs(),
             );
-            found.push(hit.measuring(spread).called(Severity::Warning).saying(
+            found.push(hit.called(Severity::Warning).saying(
                 format!("{name} is constant: all elements are {value}"),
                 format!("{name} 为常数：所有元素都是 {value}"),
             ));
@@ -99,25 +96,20 @@ pub(crate) fn input_range(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Jud
             let is_bad = usual > FAR || is_far_from_guessing(run, input.rank);
             let severity = warning_if(is_bad);
             let hit = NewHit::at(run, input, first.step, Evidence::NONE);
-            let rms = Measure::new(Key::Rms, RMS, Operator::Above, Unit::Number, usual, WIDE);
+            let above = (Operator::Above, Unit::Number);
+            let hit = hit.measuring((Key::Rms, RMS), above, usual, WIDE);
             let usual = number(usual);
-            found.push(hit.measuring(rms).called(severity).saying(
+            found.push(hit.called(severity).saying(
                 format!("{name} is not normalized: RMS {usual}"),
                 format!("{name} 未归一化：均方根 {usual}"),
             ));
         } else if let Some((jump, before)) = jump {
             let hit = NewHit::at(run, input, jump.step, Evidence::NONE);
             let times = size(jump) / before;
-            let growth = Measure::new(
-                Key::Factor,
-                GROWTH,
-                Operator::Above,
-                Unit::Times,
-                times,
-                JUMP,
-            );
+            let above = (Operator::Above, Unit::Times);
+            let hit = hit.measuring((Key::Factor, GROWTH), above, times, JUMP);
             let (now, usual) = (number(size(jump)), number(before));
-            found.push(hit.measuring(growth).called(Severity::Warning).saying(
+            found.push(hit.called(Severity::Warning).saying(
                 format!("{name} jumps from {usual} to {now} (RMS)"),
                 format!("{name} 从 {usual} 跃升到 {now}（均方根）"),
             ));
@@ -208,7 +200,7 @@ pub(crate) fn imbalance(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Judge
             let (name, share) = (&labels.name, percent(share));
             found.push(hit.called(Severity::Warning).saying(
                 format!("{share} of the labels in {name} are the same class"),
-                format!("{name} 中 {share} 的标签属于同一类"),
+                format!("{name} 中 {share} 的类别标签属于同一类"),
             ));
         }
     }
@@ -254,6 +246,6 @@ fn from_the_bias(run: &Run<'_>, rank: u32, limit: f64) -> Option<NewHit> {
     let (name, share) = (&bias.name, percent(share.min(1.0)));
     Some(hit.called(Severity::Warning).saying(
         format!("about {share} of the labels are the same class (from the gradient of {name})"),
-        format!("约 {share} 的标签属于同一类（由 {name} 的梯度推断）"),
+        format!("约 {share} 的类别标签属于同一类（由 {name} 的梯度推断）"),
     ))
 }

@@ -6,7 +6,6 @@ use super::{Evidence, Judgement};
 use crate::text::Text;
 use crate::watchpoint::model::condition::Watchpoint;
 use crate::watchpoint::model::key::Key;
-use crate::watchpoint::model::measure::Measure;
 use crate::watchpoint::model::new_hit::{NewHit, number, percent, warning_if};
 use crate::watchpoint::model::run::{
     Flow, HIGH_SHARE, LOW_LOSS, Loss, Phase, Run, chance, high_level, is_flat,
@@ -142,18 +141,16 @@ pub(crate) fn norm(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Judgement 
                 chance(run, rank).is_some_and(|chance| loss.initial > FAR_FROM_GUESSING * chance);
             let (step, norm) = norms.points[0];
             let severity = warning_if(far);
-            let level = Measure::new(
-                Key::Norm,
-                Text {
-                    en: "gradient norm",
-                    zh: "梯度范数",
-                },
-                Operator::Above,
-                Unit::Number,
+            let name = Text {
+                en: "gradient norm",
+                zh: "梯度范数",
+            };
+            best = Some(hit(&norms, step, Evidence::NONE, severity, norm).measuring(
+                (Key::Norm, name),
+                (Operator::Above, Unit::Number),
                 norm,
                 LARGE,
-            );
-            best = Some(hit(&norms, step, Evidence::NONE, severity, norm).measuring(level));
+            ));
         }
         let is_alarm = best
             .as_ref()
@@ -364,7 +361,7 @@ pub(crate) fn always_clipped(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> 
         let left = percent(usual);
         found.push(hit.saying(
             format!("gradients are clipped at almost every step, to {left} of their norm"),
-            format!("几乎每次迭代都在裁剪梯度，只保留其范数的 {left}"),
+            format!("几乎每个迭代都在裁剪梯度，只保留其范数的 {left}"),
         ));
     }
     found.into()

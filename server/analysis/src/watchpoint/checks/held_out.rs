@@ -3,9 +3,9 @@
 use trainscope_format::Severity;
 
 use super::{Evidence, Judgement};
+use crate::meaning::BOOSTED_DOUBT;
 use crate::watchpoint::model::condition::Watchpoint;
 use crate::watchpoint::model::key::Key;
-use crate::watchpoint::model::meaning::BOOSTED_DOUBT;
 use crate::watchpoint::model::new_hit::{NewHit, number, warning_if};
 use crate::watchpoint::model::run::{FEW_SAMPLES_SHARE, LATE_FLOW, Run, high_level};
 use crate::watchpoint::model::scalars::{FEWEST, Meaning, Series, TINY, median, outruns_walk};

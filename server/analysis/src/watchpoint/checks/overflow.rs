@@ -4,12 +4,12 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use foldhash::fast::RandomState;
+use trainscope_api::Sentence;
 use trainscope_format::{Severity, digits};
 
 use super::explosion::NORM_FLOW;
 
 use super::{Evidence, FormulaInput, Judgement, Limits, Verdict, by_formula, precision};
-use crate::text::Sentence;
 use crate::watchpoint::model::condition::Watchpoint;
 use crate::watchpoint::model::history::Digest;
 use crate::watchpoint::model::key::Key;

@@ -1,10 +1,10 @@
 //! Limits of half precision: overflow, underflow, and loss scales that do not settle.
 
+use trainscope_api::Sentence;
 use trainscope_format::Severity;
 use trainscope_format::tensor::DType;
 
 use super::{Evidence, FormulaInput, Judgement, Limits, Verdict, any_of, by_formula, not_finite};
-use crate::text::Sentence;
 use crate::watchpoint::model::condition::Watchpoint;
 use crate::watchpoint::model::key::Key;
 use crate::watchpoint::model::new_hit::{NewHit, percent, warning_if};
@@ -231,7 +231,7 @@ pub(crate) fn thrash_judge(run: &Run<'_>, _: u32, _: &Watchpoint) -> Judgement {
         let (tag, falls) = (&series.tag, thrash.falls);
         found.push(hit.until(thrash.last).called(Severity::Warning).saying(
             format!("{tag} is unstable: it fell {falls} times, and each time a step was skipped"),
-            format!("{tag} 不稳定：下降了 {falls} 次，每次都会跳过一次迭代"),
+            format!("{tag} 不稳定：下降了 {falls} 次，每次都会跳过一个迭代"),
         ));
     }
     found.into()

@@ -73,7 +73,7 @@ fn hit(profile: &ProfileJudgement, advice: &Advice, watchpoint: &Watchpoint) -> 
         let (each, each_zh) = if profile.steps == 0 {
             ("", "")
         } else {
-            (" a step", "每次迭代")
+            (" a step", "每个迭代")
         };
         let en = format!("; at best {gain} less{each}");
         let zh = format!("；{each_zh}最多可缩短 {gain}");

@@ -206,7 +206,7 @@ pub(crate) fn shared(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Judgemen
                 let (name, other) = (&weight.name, &twin.name);
                 found.push(hit.saying(
                     format!("{name} and {other} are identical at every step"),
-                    format!("{name} 与 {other} 在每次迭代都相同"),
+                    format!("{name} 与 {other} 在每个迭代都相同"),
                 ));
             }
         }

@@ -7,7 +7,6 @@ use crate::diagnosis::{Remark, Rule, State};
 use crate::text::Text;
 use crate::watchpoint::model::condition::Watchpoint;
 use crate::watchpoint::model::key::Key;
-use crate::watchpoint::model::measure::Measure;
 use crate::watchpoint::model::new_hit::{NewHit, number, warning_if};
 use crate::watchpoint::model::run::{Flow, HIGH_SHARE, PARTS, PROGRAM_FLOW, Phase, Run};
 use crate::watchpoint::model::scalars::{FEWEST, Meaning, Series, median};
@@ -122,18 +121,8 @@ fn implausible(run: &Run<'_>, hit: NewHit, rate: f64) -> NewHit {
             en: "learning rate",
             zh: "学习率",
         };
-        let sign = Measure::new(
-            Key::Rate,
-            quantity,
-            Operator::Below,
-            Unit::Number,
-            rate,
-            0.0,
-        );
-        let hit = NewHit {
-            measure: Some(Box::new(sign)),
-            ..hit
-        };
+        let below = (Operator::Below, Unit::Number);
+        let hit = hit.measuring((Key::Rate, quantity), below, rate, 0.0);
         hit.saying(
             format!("{name} is {value}: a negative learning rate makes the loss larger"),
             format!("{name} 为 {value}：负的学习率会使损失变大"),
@@ -182,6 +171,6 @@ fn faded(run: &Run<'_>, rate: &Series, share: f64) -> Option<NewHit> {
     let last = rate.steps.last().copied().unwrap_or(step);
     Some(hit.until(last).called(severity).saying(
         format!("{tag} has faded to {value} after {first} of {points} points, before anything was learned: is the schedule stepped per batch instead of per epoch?"),
-        format!("{tag} 在 {points} 个点中的第 {first} 个点就降到 {value}，此时尚未学到内容：学习率计划是否按批而非按轮更新？"),
+        format!("{tag} 在 {points} 个点中的第 {first} 个点就降到 {value}，此时尚未学到内容：学习率计划是否按批次而非按轮次更新？"),
     ))
 }

@@ -253,12 +253,12 @@ pub(crate) fn frozen(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Judgemen
         let (en, zh) = if count == 1 {
             (
                 "weight never changes and nothing updates it",
-                "个权重从未变化，也没有更新它们的操作",
+                "个权重从未变化，也没有更新它们的算子",
             )
         } else {
             (
                 "weights never change and nothing updates them",
-                "个权重从未变化，也没有更新它们的操作",
+                "个权重从未变化，也没有更新它们的算子",
             )
         };
         judged.found.push(hit.called(Severity::Info).saying(

@@ -5,7 +5,6 @@ use super::{Evidence, Judgement};
 use crate::text::Text;
 use crate::watchpoint::model::condition::Watchpoint;
 use crate::watchpoint::model::key::Key;
-use crate::watchpoint::model::measure::Measure;
 use crate::watchpoint::model::new_hit::{NewHit, number, percent, warning_if};
 use crate::watchpoint::model::run::{Loss, Run, at_chance};
 use crate::watchpoint::model::scalars::{Meaning, median};
@@ -194,14 +193,13 @@ pub(crate) fn band(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Judgement 
             .called(severity);
         let (name, share) = (&weight.name, percent(usual));
         found.push(if melts {
-            let left = Measure::new(
-                Key::NormLeft,
-                Text {
-                    en: "norm / initial norm",
-                    zh: "范数与初始范数之比",
-                },
-                Operator::Below,
-                Unit::Share,
+            let quantity = Text {
+                en: "norm / initial norm",
+                zh: "范数与初始范数之比",
+            };
+            let hit = hit.measuring(
+                (Key::NormLeft, quantity),
+                (Operator::Below, Unit::Share),
                 last.l2 / first.l2,
                 if melting.contains(&weight.rank) {
                     SHRUNK_TOGETHER
@@ -210,7 +208,7 @@ pub(crate) fn band(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Judgement 
                 },
             );
             let rest = percent(last.l2 / first.l2);
-            hit.measuring(left).saying(
+            hit.saying(
                 format!("{name} shrinks to {rest} of its norm: weight decay dominates"),
                 format!("{name} 的范数缩小到 {rest}：权重衰减占主导"),
             )

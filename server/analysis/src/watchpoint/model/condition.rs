@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use serde::{Serialize, Serializer};
+use trainscope_api::guide::Topic;
 use trainscope_format::Severity;
 use trainscope_format::session::PauseLevel;
 use trainscope_format::tensor::Tolerance;
@@ -18,7 +18,7 @@ use super::run::Run;
 use super::scalars::Meaning;
 use super::subject::{Subject, Target};
 use super::tensor::Tensor;
-use crate::diagnosis::{Rule, Topic};
+use crate::diagnosis::Rule;
 use crate::text::Text;
 use crate::trace::advice;
 
@@ -124,13 +124,6 @@ impl PartialEq for Condition {
 }
 
 impl Eq for Condition {}
-
-impl Serialize for Condition {
-    /// Writes the id.
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.serialize_str(self.id)
-    }
-}
 
 /// Data that a condition needs in addition to counts and moments.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -3,6 +3,8 @@
 use std::sync::Arc;
 
 use serde::{Serialize, Serializer};
+use trainscope_api::Sentence;
+use trainscope_api::findings::{Coverage, Measure, UnreadTensor};
 use trainscope_format::Severity;
 use trainscope_format::digits::{Operator, Unit};
 use trainscope_format::float::Float;
@@ -10,9 +12,8 @@ use trainscope_format::program::SourceLine;
 
 use super::condition::Condition;
 use super::key::Key;
-use super::measure::Measure;
 use super::missing::Missing;
-use crate::text::{Sentence, Text};
+use crate::text::Text;
 
 /// Words of the elements of a tensor, and of the points of a curve, that are NaN or infinite.
 pub(crate) const NOT_FINITE: Text = Text {
@@ -25,7 +26,7 @@ pub(crate) const POINTS: Text = Text {
 };
 
 /// All findings of one run.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Findings {
     /// The first cause, if there is a hit of severity warning or error.
     pub first_cause: Option<FirstCause>,
@@ -49,16 +50,14 @@ pub struct Findings {
     /// Facts about the files that explain the curves, as sentences: several attempts, a step counter that overflowed.
     pub about_files: Vec<Sentence>,
     /// Tensors were recorded at one step only.
-    #[serde(skip)]
     pub has_one_look: bool,
     /// A training recorded the tensors, not a program that writes the training's states: set by the reader of the
     /// files.
-    #[serde(skip)]
     pub is_of_training: bool,
 }
 
 /// Files of a run that could not be read in full.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Damage {
     /// Number of the files.
     pub files: u64,
@@ -70,23 +69,8 @@ pub struct Damage {
     pub reason: String,
 }
 
-/// A tensor of an unsupported element type: complex numbers, text, some 4-bit and 8-bit numbers.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct UnreadTensor {
-    /// Rank that recorded it.
-    pub rank: u32,
-    /// Name in its file.
-    pub tensor: Arc<str>,
-    /// Name of the type.
-    pub dtype: Arc<str>,
-    /// First step at which it was recorded.
-    pub step: i64,
-    /// Number of steps at which it was recorded.
-    pub steps: u64,
-}
-
 /// A condition that was met.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Hit {
     /// The condition.
     pub condition: &'static Condition,
@@ -128,15 +112,14 @@ impl Hit {
                 .clone()
                 .find(|parameter| parameter.name == *name)?;
             let limit = self.thresholds.of(*name)?;
-            Some(Measure {
-                name: *name,
-                quantity: parameter.quantity(),
-                operator: parameter.operator(),
-                unit: parameter.unit(),
-                value: *value,
-                limit: Some(Float(limit)),
-                of: None,
-            })
+            Some(Measure::new(
+                name.as_str(),
+                parameter.quantity(),
+                (parameter.operator(), parameter.unit()),
+                value.0,
+                Some(limit),
+                None,
+            ))
         });
         let mut all: Vec<Measure> = limits.collect();
         if let Some(count) = self.values.of(Key::Count) {
@@ -170,15 +153,14 @@ impl Hit {
                 reason = "a count of elements"
             )]
             let of = self.values.of(Key::Elements).map(|of| of as u64);
-            all.push(Measure {
-                name: Key::Count,
-                quantity: quantity.into(),
-                operator: Operator::Above,
-                unit: Unit::Count,
-                value: Float(count),
-                limit: None,
+            all.push(Measure::new(
+                Key::Count.as_str(),
+                quantity.into(),
+                (Operator::Above, Unit::Count),
+                count,
+                None,
                 of,
-            });
+            ));
         }
         all
     }
@@ -220,7 +202,7 @@ impl Serialize for Figures {
 }
 
 /// A condition that could not be evaluated.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Inconclusive {
     /// The condition.
     pub condition: &'static Condition,
@@ -239,7 +221,7 @@ pub struct Inconclusive {
 }
 
 /// The first cause; other hits may follow from it.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct FirstCause {
     /// Index of the hit in [`Findings::hits`].
     pub hit: usize,
@@ -252,7 +234,7 @@ pub struct FirstCause {
 }
 
 /// First cause within one step of one rank: its recorded inputs were healthy.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Cause {
     /// Index of the hit in [`Findings::hits`].
     pub hit: usize,
@@ -260,30 +242,6 @@ pub struct Cause {
     pub explains: Vec<usize>,
     /// Description of the event, as a sentence.
     pub sentence: Sentence,
-}
-
-/// Amount of data judged.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
-pub struct Coverage {
-    /// Tensors that a watchpoint applies to, counted per rank.
-    pub tensors: u64,
-    /// Tensors with histograms only: checked for NaN, Inf and unchanged weights only. Counted per rank.
-    pub histograms: u64,
-    /// Scalars that a watchpoint applies to, counted per rank.
-    pub scalars: u64,
-    /// Points of scalars that are not part of a curve, because a restart or the next epoch wrote their steps again, or
-    /// another program wrote them: judged for NaN and infinities alone.
-    pub overwritten: u64,
-    /// Tensors that no watchpoint applies to, counted per rank.
-    pub unwatched: u64,
-    /// Profiles, one for each rank.
-    pub profiles: u64,
-    /// Steps with records; 0 if nothing was judged. Those of the longest profile if nothing else was recorded.
-    pub steps: u64,
-    /// Number of watchpoints.
-    pub watchpoints: u64,
-    /// Number of ranks.
-    pub ranks: u64,
 }
 
 impl Findings {

@@ -2,16 +2,19 @@
 
 use std::sync::Arc;
 
+use trainscope_api::Sentence;
+use trainscope_api::findings::Measure;
 use trainscope_format::Severity;
+use trainscope_format::digits::{Operator, Unit};
 pub(crate) use trainscope_format::digits::{brief as number, percent};
 use trainscope_format::program::SourceLine;
 
-use super::measure::Measure;
+use super::key::Key;
 use super::parameter::Evidence;
 use super::run::{Flow, Run};
 use super::scalars::Series;
 use super::tensor::Tensor;
-use crate::text::Sentence;
+use crate::text::Text;
 
 /// A hit before it is reported: step, position in the data flow, and evidence.
 #[derive(Clone, Debug)]
@@ -30,7 +33,7 @@ pub(crate) struct NewHit {
     /// The limit in force, if it is not that of the watchpoint.
     pub(crate) limit: Option<f64>,
     /// Measured quantity, if it is not a parameter of the condition.
-    pub(crate) measure: Option<Box<Measure>>,
+    pub(crate) measure: Option<Box<(Key, Measure)>>,
     /// Line of the program that it is about.
     pub(crate) source: Option<Arc<SourceLine>>,
 }
@@ -117,9 +120,23 @@ impl NewHit {
 
     /// Sets another quantity than the parameters of the condition.
     #[must_use]
-    pub(crate) fn measuring(self, measure: Measure) -> Self {
+    pub(crate) fn measuring(
+        self,
+        (key, quantity): (Key, Text),
+        kind: (Operator, Unit),
+        value: f64,
+        limit: f64,
+    ) -> Self {
+        let measure = Measure::new(
+            key.as_str(),
+            quantity.into(),
+            kind,
+            value,
+            Some(limit),
+            None,
+        );
         Self {
-            measure: Some(Box::new(measure)),
+            measure: Some(Box::new((key, measure))),
             ..self
         }
     }

@@ -1,9 +1,10 @@
 //! Parameters of conditions: ranges of valid values, limits in force, and measured values.
 
+use trainscope_api::Sentence;
 use trainscope_format::digits::{Operator, Unit};
 
 use super::key::Key;
-use crate::text::{Sentence, Text};
+use crate::text::Text;
 
 /// A parameter of a condition.
 #[derive(Debug)]

@@ -6,9 +6,8 @@ use trainscope_format::SessionStart;
 
 use super::attempts::{Attempts, Curve, Points};
 use super::history::HistoryLimit;
-use super::meaning::is_relative;
-pub(crate) use super::meaning::words_of;
-pub(crate) use super::meaning::{Meaning, meaning_of};
+use crate::meaning::is_relative;
+pub(crate) use crate::meaning::{Meaning, meaning_of, words_of};
 
 /// Points of one tag of one rank, by ascending step; if a step was written twice, the newer point.
 #[derive(Clone, Debug)]

@@ -57,7 +57,7 @@ fn recordings_without_steps_are_not_said_to_have_any() {
             "{}",
             text.en
         );
-        assert!(!text.zh.contains("每次迭代"), "{}", text.zh);
+        assert!(!text.zh.contains("每个迭代"), "{}", text.zh);
     }
 }
 

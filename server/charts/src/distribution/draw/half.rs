@@ -1,27 +1,25 @@
 //! Marks at the ends of half precision (fp16).
 
-use plotters::prelude::{DrawResult, DrawingBackend};
-
-use super::super::View;
-use super::Pen;
+use super::Chart;
+use crate::frame::Anchor;
 use crate::label;
-use crate::paint::Anchor;
+use crate::pen::DASH;
 
 /// Range of half precision: values outside become infinite.
 const HALF: [(f64, &str); 2] = [(65_504.0, "fp16 65,504"), (-65_504.0, "fp16 −65,504")];
 /// Height of a line of text and its distance from a line, pixels.
 const TEXT_HEIGHT: f64 = 14.0;
 
-impl<DB: DrawingBackend> Pen<'_, DB> {
+impl Chart<'_> {
     /// Marks the limits of half precision, if values come close. Labels are outside of both limits, away from each
     /// other, unless there is no room for them.
-    pub(super) fn half(&self) -> DrawResult<(), DB> {
+    pub(super) fn half(&self) {
         let plot = &self.at.plot;
-        let is_across = matches!(self.spec.view, View::Offset | View::Overlay);
+        let is_across = self.spec.view.has_values_across();
         let mut first: Option<(f64, f64, f64)> = None;
         for (value, text) in HALF {
             let (line, mut at, anchor) = if is_across {
-                let x = self.at.value_x(value);
+                let x = self.at.x.px(value);
                 let Some(x) = x.filter(|x| *x > plot.left && *x < plot.right) else {
                     continue;
                 };
@@ -42,7 +40,7 @@ impl<DB: DrawingBackend> Pen<'_, DB> {
                     anchor,
                 )
             } else {
-                let y = self.at.value_y(value);
+                let y = self.at.y.px(value);
                 let Some(y) = y.filter(|y| *y > plot.top && *y < plot.bottom) else {
                     continue;
                 };
@@ -58,15 +56,9 @@ impl<DB: DrawingBackend> Pen<'_, DB> {
                     Anchor::Start,
                 )
             };
-            for dash in crate::path::dash(&line, 4.0, 3.0, 0.0) {
-                self.painter.path(&dash, 1.0, self.theme.inf)?;
-            }
+            self.pen.dashed(&line, DASH, 1.0, self.pen.theme.inf);
             let width = label::width(text);
-            let left = if anchor == Anchor::End {
-                at.0 - width
-            } else {
-                at.0
-            };
+            let left = anchor.span(at.0, width).0;
             // At one edge of the plot both are on the same side: the second is moved.
             let meets = |(from, to, y): (f64, f64, f64)| {
                 left < to && from < left + width && (at.1 - y).abs() < TEXT_HEIGHT
@@ -76,8 +68,7 @@ impl<DB: DrawingBackend> Pen<'_, DB> {
                 at.1 = y + if is_low { -TEXT_HEIGHT } else { TEXT_HEIGHT };
             }
             first = Some((left, left + width, at.1));
-            self.painter.text(at, anchor, text, self.theme.inf)?;
+            self.pen.text(at, anchor, text, self.pen.theme.inf);
         }
-        Ok(())
     }
 }

@@ -4,7 +4,8 @@
 
 use std::io::{self, Write};
 
-use trainscope_analysis::watchpoint::{Hit, Verdict};
+use trainscope_analysis::watchpoint::Hit;
+use trainscope_api::findings::Verdict;
 use trainscope_format::Severity;
 
 use super::super::report::Report;

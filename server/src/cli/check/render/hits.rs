@@ -138,7 +138,7 @@ fn drop_at(kept: &mut Vec<usize>, at: usize) {
 fn measured(hit: &Hit) -> (String, String) {
     let first = hit.measures().into_iter().next();
     first.map_or_else(Default::default, |measure| {
-        (measure.found().en, measure.threshold())
+        (measure.found.en, measure.threshold)
     })
 }
 

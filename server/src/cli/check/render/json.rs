@@ -3,13 +3,13 @@
 use std::io::{self, Write};
 
 use serde::Serialize;
-use trainscope_analysis::watchpoint::{
-    Cause, Coverage, Figures, Hit, Inconclusive, Missing, Verdict,
-};
+use trainscope_analysis::watchpoint::{Cause, Figures, Hit, Inconclusive, Missing};
+use trainscope_api::findings::{Coverage, SharedNames, Verdict};
 use trainscope_format::Severity;
 use trainscope_format::program::SourceLine;
 
 use super::super::report::Report;
+use super::phrases::same_names;
 use crate::judging::judge::{Fault, Judgement};
 
 /// Version of the format; raised when a key changes its meaning.
@@ -30,8 +30,8 @@ struct Answer<'a> {
     unread: Vec<JsonUnread<'a>>,
     /// Files of one step that hold tensors of the same names.
     shared_names: Vec<JsonShared<'a>>,
-    damaged: Vec<JsonFault<'a>>,
-    truncated: Vec<JsonFault<'a>>,
+    damaged: Vec<&'a Fault>,
+    truncated: Vec<&'a Fault>,
     /// Pipes, sockets and devices, which are not read.
     skipped: Vec<JsonSkipped<'a>>,
     judged: JsonJudged,
@@ -109,20 +109,9 @@ struct JsonUnread<'a> {
 #[derive(Serialize)]
 struct JsonShared<'a> {
     run: &'a str,
-    rank: u32,
-    step: i64,
-    files: u64,
-    examples: Vec<&'a str>,
-    tensor: &'a str,
-    tensors: u64,
+    #[serde(flatten)]
+    names: &'a SharedNames,
     sentence: String,
-}
-
-#[derive(Serialize)]
-struct JsonFault<'a> {
-    file: &'a str,
-    offset: u64,
-    reason: &'a str,
 }
 
 #[derive(Serialize)]
@@ -233,6 +222,13 @@ pub(in crate::cli::check) fn write(report: &Report, out: &mut dyn Write) -> io::
             .map(|(run, hit)| JsonHit::of(run, hit))
             .collect()
     };
+    let unreadable = report.unreadable.iter().map(|(folder, reason)| Fault {
+        file: folder.as_str().into(),
+        offset: 0,
+        reason: reason.clone(),
+        len_bytes: 0,
+    });
+    let unreadable: Vec<Fault> = unreadable.collect();
     let answer = Answer {
         version: VERSION,
         first_cause: report.first_cause().map(|(run, hit)| JsonHit::of(run, hit)),
@@ -256,14 +252,13 @@ pub(in crate::cli::check) fn write(report: &Report, out: &mut dyn Write) -> io::
             .collect(),
         unread: report.runs.iter().flat_map(unread).collect(),
         shared_names: report.runs.iter().flat_map(shared_names).collect(),
-        damaged: faults(&report.runs, |run| &run.damaged)
-            .chain(report.unreadable.iter().map(|(folder, reason)| JsonFault {
-                file: folder,
-                offset: 0,
-                reason,
-            }))
+        damaged: report
+            .runs
+            .iter()
+            .flat_map(|run| &run.damaged)
+            .chain(&unreadable)
             .collect(),
-        truncated: faults(&report.runs, |run| &run.truncated).collect(),
+        truncated: report.runs.iter().flat_map(|run| &run.truncated).collect(),
         skipped: report
             .special
             .iter()
@@ -294,23 +289,7 @@ fn unread(run: &Judgement) -> impl Iterator<Item = JsonUnread<'_>> {
 fn shared_names(run: &Judgement) -> impl Iterator<Item = JsonShared<'_>> {
     run.shared.iter().map(|names| JsonShared {
         run: &run.name,
-        rank: names.rank,
-        step: names.step,
-        files: names.files,
-        examples: names.examples.iter().map(|path| &**path).collect(),
-        tensor: &names.tensor,
-        tensors: names.tensors,
-        sentence: names.sentence(),
-    })
-}
-
-fn faults<'a>(
-    runs: &'a [Judgement],
-    of: impl Fn(&'a Judgement) -> &'a [Fault],
-) -> impl Iterator<Item = JsonFault<'a>> {
-    runs.iter().flat_map(of).map(|fault| JsonFault {
-        file: &fault.file,
-        offset: fault.offset,
-        reason: &fault.reason,
+        names,
+        sentence: same_names(names),
     })
 }

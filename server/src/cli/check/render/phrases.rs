@@ -4,7 +4,7 @@ use std::io::{self, Write};
 use std::time::Duration;
 
 use anstyle::Style;
-use trainscope_analysis::watchpoint::Verdict;
+use trainscope_api::findings::{SharedNames, Verdict};
 use trainscope_format::Severity;
 
 use super::super::report::Report;
@@ -50,6 +50,28 @@ pub(in crate::cli::check) fn word(severity: Severity) -> (&'static str, Style) {
         Severity::Warning => ("warning", WARNING),
         Severity::Info => ("note", NOTE),
     }
+}
+
+/// The note in English on files that hold tensors of the same names.
+pub(super) fn same_names(shared: &SharedNames) -> String {
+    let more = match shared.tensors - 1 {
+        0 => String::new(),
+        1 => " and 1 more tensor".to_owned(),
+        more => format!(" and {more} more tensors"),
+    };
+    let dots = if shared.files > shared.examples.len() as u64 {
+        ", …"
+    } else {
+        ""
+    };
+    format!(
+        "{} files hold {}{more} at step {}: no step was recognized in their names; tensors are \
+         shown under the names of their files ({}{dots})",
+        shared.files,
+        shared.tensor,
+        shared.step,
+        shared.examples.join(", ")
+    )
 }
 
 /// The sentence about a run.

@@ -9,7 +9,8 @@ use std::io::{self, Write};
 
 use serde::Serialize;
 use serde_json::json;
-use trainscope_analysis::watchpoint::{Figures, Hit, Verdict};
+use trainscope_analysis::watchpoint::{Figures, Hit};
+use trainscope_api::findings::Verdict;
 use trainscope_format::Severity;
 
 use super::super::report::Report;

@@ -45,7 +45,7 @@ mod tests {
             values: Figures::default(),
             thresholds: Figures::default(),
             measure: None,
-            sentence: trainscope_analysis::watchpoint::Sentence::default(),
+            sentence: trainscope_api::Sentence::default(),
             source: source.map(Arc::new),
         }
     }

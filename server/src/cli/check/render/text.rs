@@ -15,7 +15,7 @@ use super::super::report::Report;
 use super::hits;
 use super::overview;
 pub(in crate::cli::check) use super::phrases::{TextOptions, word};
-use super::phrases::{WORD_COLUMNS, block, sentence, took, verdict};
+use super::phrases::{WORD_COLUMNS, block, same_names, sentence, took, verdict};
 use super::screen::Screen;
 use super::unjudged;
 use crate::cli::style::{NOTE, QUIET, STRONG, WARNING};
@@ -152,7 +152,7 @@ fn details(
     }
     summary(report, run, options, out)?;
     for shared in &run.shared {
-        let sentence = words::name(&shared.sentence(), None);
+        let sentence = words::name(&same_names(shared), None);
         writeln!(out, "  {QUIET}note: {sentence}{QUIET:#}")?;
     }
     for about in &findings.about_files {

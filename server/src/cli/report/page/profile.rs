@@ -1,10 +1,10 @@
 //! The section about the profile of a run: sentence, parts of a step, advice, operators, memory and ranks.
 
 use maud::{Markup, html};
-use trainscope_api::profile::{Sentence, SessionSummary};
+use trainscope_api::profile::SessionSummary;
 use trainscope_format::digits::{bytes, nanos, percent, trimmed};
 
-use super::super::{Contents, Language, ProfileContent};
+use super::super::{Contents, ProfileContent};
 use super::{Pen, Sign, icon};
 use crate::cli::words;
 
@@ -12,13 +12,6 @@ use crate::cli::words;
 const MAX_RANKS: usize = 64;
 /// Number of operators in the table.
 const MAX_OPERATORS: usize = 10;
-
-fn said(pen: Pen, sentence: &Sentence) -> &str {
-    match pen.language {
-        Language::En => &sentence.en,
-        Language::Zh => &sentence.zh,
-    }
-}
 
 fn time(of: i64) -> String {
     nanos(u64::try_from(of).unwrap_or(0))
@@ -41,7 +34,7 @@ pub(super) fn profile(pen: Pen, contents: &Contents) -> Markup {
                 small { (summary.session) " · rank " (summary.rank) " · " (steps) " " (pen.texts.facts[1]) }
             }
             div class="cause" {
-                p { (said(pen, &summary.sentence)) " " (said(pen, &summary.detail)) }
+                p { (pen.words(&summary.sentence)) " " (pen.words(&summary.detail)) }
                 @for fault in faults { p class="w" { (fault) } }
             }
             (parts(pen, summary))
@@ -116,9 +109,9 @@ fn advice(pen: Pen, summary: &SessionSummary) -> Markup {
                         tr {
                             td class="nb" { span class=(format!("s {}", sign.class())) { (icon(sign, 14)) (pen.severity(advice.severity)) } }
                             td {
-                                (said(pen, &advice.title))
-                                p { (said(pen, &advice.evidence)) }
-                                @if !advice.remedy.en.is_empty() { p class="rec" { (said(pen, &advice.remedy)) } }
+                                (pen.words(&advice.title))
+                                p { (pen.words(&advice.evidence)) }
+                                @if !advice.remedy.en.is_empty() { p class="rec" { (pen.words(&advice.remedy)) } }
                             }
                             td class="n" { @if advice.gain_nanos > 0 { "−" (time(advice.gain_nanos)) } }
                         }

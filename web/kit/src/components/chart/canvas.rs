@@ -9,11 +9,11 @@ use trainscope_charts::line::{self, Spec};
 use trainscope_charts::overlay::{self, Crosshair};
 use trainscope_charts::profile::Size;
 use trainscope_charts::theme::Theme;
-use wasm_bindgen::JsCast;
-use web_sys::{CanvasRenderingContext2d, HtmlCanvasElement};
+use web_sys::HtmlCanvasElement;
 
 use super::backend::Canvas;
-use super::{Ticket, use_palette, use_size};
+use super::use_palette;
+use crate::components::drawing::{clear, context, use_drawing};
 use crate::prelude::*;
 
 /// Draws the plot, replacing the old one in the same turn.
@@ -39,29 +39,23 @@ where
     T: Send + Sync + 'static,
 {
     let palette = use_palette();
-    let measured = use_size(holder);
-    let size = Memo::new(move |_| {
+    let measured = use_drawing(holder, canvas, move |(width, height, dpr)| {
+        let (figure, palette) = (figure.get(), palette.get());
+        move |canvas| {
+            if let Some(backend) = prepare(canvas, (width, height, dpr)) {
+                draw(
+                    &figure,
+                    backend,
+                    Size { width, height, dpr },
+                    &palette.theme,
+                );
+            }
+        }
+    });
+    Memo::new(move |_| {
         let (width, height, dpr) = measured.get();
         Size { width, height, dpr }
-    });
-    let ticket = Ticket::unique();
-    Effect::new(move || {
-        let size = size.get();
-        if size.width < 1.0 || size.height < 1.0 {
-            return;
-        }
-        let (figure, palette) = (figure.get(), palette.get());
-        ticket.ask(move || {
-            let Some(canvas) = canvas.try_get_untracked().flatten() else {
-                return;
-            };
-            if let Some(backend) = prepare(&canvas, (size.width, size.height, size.dpr)) {
-                draw(&figure, backend, size, &palette.theme);
-            }
-        });
-    });
-    on_cleanup(move || ticket.give_up());
-    size
+    })
 }
 
 /// Draws crosshair and selection.
@@ -82,37 +76,16 @@ pub(super) fn prepare(
     canvas: &HtmlCanvasElement,
     (width, height, dpr): (f64, f64, f64),
 ) -> Option<Canvas> {
-    let (width, height) = (device_pixels(width, dpr), device_pixels(height, dpr));
-    if canvas.width() != width {
-        canvas.set_width(width);
-    }
-    if canvas.height() != height {
-        canvas.set_height(height);
-    }
-    let context = canvas.get_context("2d").ok()??;
-    let context: CanvasRenderingContext2d = context.dyn_into().ok()?;
-    let unit = 1.0 / SUBPIXELS;
-    context.set_transform(1.0, 0.0, 0.0, 1.0, 0.0, 0.0).ok()?;
-    context.clear_rect(0.0, 0.0, f64::from(width), f64::from(height));
-    context.set_transform(unit, 0.0, 0.0, unit, 0.0, 0.0).ok()?;
+    let size = (width * dpr, height * dpr);
+    let context = clear(canvas, size, 1.0 / SUBPIXELS, (0.0, 0.0))?;
     // At this line width all corners look the same, and round ones take half as long again.
     context.set_line_join("bevel");
     context.set_line_cap("round");
-    Some(Canvas::new(context, (width, height)))
+    Some(Canvas::new(context, (canvas.width(), canvas.height())))
 }
 
 /// A backend for a canvas that is prepared and drawn on already.
 pub(super) fn resume(canvas: &HtmlCanvasElement) -> Option<Canvas> {
-    let context = canvas.get_context("2d").ok()??;
-    let context: CanvasRenderingContext2d = context.dyn_into().ok()?;
+    let context = context(canvas)?;
     Some(Canvas::new(context, (canvas.width(), canvas.height())))
-}
-
-#[expect(
-    clippy::cast_possible_truncation,
-    clippy::cast_sign_loss,
-    reason = "the geometry has clamped sizes to 0 … 32,768 and the ratio to 16"
-)]
-fn device_pixels(css: f64, dpr: f64) -> u32 {
-    (css * dpr).round() as u32
 }

@@ -4,18 +4,50 @@ use trainscope_charts::geometry::Geometry;
 use trainscope_charts::scale::Axis;
 use web_sys::WheelEvent;
 
+use crate::prelude::*;
+
+/// Minimum distance of a drag in pixels.
+const DRAG_PIXELS: f64 = 4.0;
 /// Pixels of wheel that halve or double the range.
 const WHEEL_TO_HALF: f64 = 320.0;
 /// Pixels of a line, for browsers that report wheel movement in lines.
 const LINE_PIXELS: f64 = 16.0;
 
+/// A range of x during a drag, pixels.
+#[derive(Clone, Copy, Default)]
+pub(super) struct RangeDrag(RwSignal<Option<(f64, f64)>>);
+
+impl RangeDrag {
+    pub(super) fn begin(self, x: f64) {
+        self.0.set(Some((x, x)));
+    }
+
+    /// Start and current end of the range; reactive.
+    pub(super) fn get(self) -> Option<(f64, f64)> {
+        self.0.get()
+    }
+
+    pub(super) fn go_on(self, x: f64) {
+        if let Some((from, _)) = self.0.get_untracked() {
+            self.0.set(Some((from, x)));
+        }
+    }
+
+    /// Ends the drag; its range, lower end first, unless it was only a click.
+    pub(super) fn end(self) -> Option<(f64, f64)> {
+        let (from, to) = self.0.get_untracked()?;
+        self.0.set(None);
+        ((to - from).abs() >= DRAG_PIXELS).then_some((from.min(to), from.max(to)))
+    }
+}
+
 /// The drawn axis of a range; a range that a logarithmic axis cannot show is clipped.
 pub(super) fn axis(layout: &Geometry, lo: f64, hi: f64) -> Axis {
-    let scale = layout.x.scale();
+    let scale = layout.x.axis.scale();
     if scale.shows(lo) {
         Axis::new(lo, hi, scale)
     } else {
-        layout.x
+        layout.x.axis
     }
 }
 

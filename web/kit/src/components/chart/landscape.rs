@@ -3,10 +3,11 @@
 use std::sync::Arc;
 
 use leptos::html;
-use trainscope_charts::contour::{Layout, Map, Point};
+use trainscope_charts::contour::{Map, Point};
 use trainscope_charts::surface::Relief;
 
 use super::canvas;
+use crate::components::pointer::capture;
 use crate::prelude::*;
 
 /// A map that fills its parent.
@@ -27,9 +28,9 @@ pub fn MapChart(
         let _never = map.draw(backend, size, theme, 1.0);
     });
     let press = move |event: web_sys::MouseEvent| {
-        let layout = map.with_untracked(|map| Layout::new(map, size.get_untracked()));
+        let frame = map.with_untracked(|map| map.frame(size.get_untracked()));
         let at = (f64::from(event.offset_x()), f64::from(event.offset_y()));
-        if let Some(point) = layout.point(at) {
+        if let Some(point) = frame.point(at) {
             on_press.run(point);
         }
     };
@@ -60,10 +61,7 @@ pub fn ReliefChart(
     let place =
         |event: &web_sys::PointerEvent| (f64::from(event.client_x()), f64::from(event.client_y()));
     let on_down = move |event: web_sys::PointerEvent| {
-        if let Some(holder) = holder.get_untracked() {
-            // Without capture a drag only ends when it leaves the view.
-            let _ignored = holder.set_pointer_capture(event.pointer_id());
-        }
+        capture(&event, holder);
         from.set_value(Some(place(&event)));
     };
     let on_move = move |event: web_sys::PointerEvent| {

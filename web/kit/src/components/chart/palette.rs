@@ -5,10 +5,9 @@ use std::sync::Arc;
 use crate::format;
 use crate::prelude::*;
 use trainscope_charts::theme::{Rgb, Theme};
-use web_sys::CssStyleDeclaration;
 
 use crate::run_colour::{COLOURS, RunColour};
-use crate::theme::use_theme;
+use crate::theme::{Tokens, use_tokens};
 
 /// Names of the tokens of [`Theme::times`] and [`Theme::diverging`].
 const TIMES: [&str; 6] = ["compute", "comm", "memcpy", "data", "host", "idle"];
@@ -36,11 +35,7 @@ impl Palette {
     /// Provides the tokens and follows the theme. Called once, above all pages: a value provided by a page is disposed
     /// of with it, but would still be found by the next page.
     pub fn provide() {
-        let theme = use_theme();
-        provide_context(Memo::new(move |_| {
-            theme.get();
-            Arc::new(read())
-        }));
+        provide_context(use_tokens(read));
     }
 }
 
@@ -50,19 +45,10 @@ pub fn use_palette() -> Signal<Arc<Palette>> {
 }
 
 /// Missing tokens have the light theme's value.
-fn read() -> Palette {
+fn read(tokens: &Tokens) -> Palette {
     let mut theme = Theme::light();
-    let style = document()
-        .document_element()
-        .and_then(|root| window().get_computed_style(&root).ok().flatten());
-    let Some(style) = style else {
-        return Palette {
-            theme,
-            surface: "#fff".to_owned(),
-            runs: Vec::new(),
-        };
-    };
-    for (name, colour) in [
+    let colour = |name: &str| Rgb::from_hex(&tokens.text(name));
+    for (name, token) in [
         ("--surface", &mut theme.surface),
         ("--grid", &mut theme.grid),
         ("--line-2", &mut theme.base),
@@ -79,9 +65,7 @@ fn read() -> Palette {
         ("--edge", &mut theme.edge),
         ("--k-text", &mut theme.on_time),
     ] {
-        if let Some(value) = Rgb::from_hex(&property(&style, name)) {
-            *colour = value;
-        }
+        *token = colour(name).unwrap_or(*token);
     }
     let numbers = 0..theme.sequence.len();
     let sequence = numbers.map(|number| format!("--seq-{number}"));
@@ -89,28 +73,22 @@ fn read() -> Palette {
     let diverging = DIVERGING.map(|name| format!("--div-{name}"));
     let lists = theme.sequence.iter_mut().zip(sequence);
     let lists = lists.chain(theme.times.iter_mut().zip(times));
-    for (colour, name) in lists.chain(theme.diverging.iter_mut().zip(diverging)) {
-        if let Some(value) = Rgb::from_hex(&property(&style, &name)) {
-            *colour = value;
-        }
+    for (token, name) in lists.chain(theme.diverging.iter_mut().zip(diverging)) {
+        *token = colour(&name).unwrap_or(*token);
     }
-    if let Some(alpha) = format::parse_number(&property(&style, "--env")) {
+    if let Some(alpha) = format::parse_number(&tokens.text("--env")) {
         theme.envelope_alpha = alpha;
     }
-    let font = property(&style, "--font");
-    if !font.trim().is_empty() {
-        theme.font = font.split_whitespace().collect::<Vec<_>>().join(" ");
+    let font = tokens.font();
+    if !font.is_empty() {
+        theme.font = font;
     }
     let runs = (1..=COLOURS)
-        .filter_map(|number| Rgb::from_hex(&property(&style, &format!("--run-{number}"))))
+        .filter_map(|number| colour(&format!("--run-{number}")))
         .collect();
     Palette {
         theme,
-        surface: property(&style, "--surface"),
+        surface: tokens.text("--surface"),
         runs,
     }
-}
-
-fn property(style: &CssStyleDeclaration, name: &str) -> String {
-    style.get_property_value(name).unwrap_or_default()
 }

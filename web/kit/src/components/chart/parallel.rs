@@ -11,10 +11,10 @@ use leptos::html;
 use trainscope_charts::density::{Density, SHADES};
 use trainscope_charts::parallel::{LaneNames, Layout, Stroke, draw_axes, draw_bands, draw_lines};
 use trainscope_charts::theme::{Rgb, Theme};
-use wasm_bindgen::{Clamped, JsCast};
-use web_sys::{CanvasRenderingContext2d, HtmlCanvasElement, ImageData};
+use web_sys::HtmlCanvasElement;
 
-use super::{canvas, schedule, use_palette};
+use super::{canvas, use_palette};
+use crate::components::drawing::{Ticket, put_pixels};
 use crate::format;
 use crate::prelude::*;
 
@@ -46,13 +46,7 @@ pub struct Lines {
 
 /// Strokes of all rows, and of those of the selection.
 pub fn strokes(lines: &Lines, theme: &Theme) -> (Vec<Stroke>, Vec<Stroke>) {
-    let below = lines.kept.iter().enumerate().map(|(row, _)| Stroke {
-        row,
-        colour: theme.base,
-        alpha: OTHER_ALPHA,
-        width: OTHER_WIDTH,
-        has_casing: false,
-    });
+    let below = (0..lines.kept.len()).map(|row| pale(row, theme));
     let above = lines.order.iter().map(|row| {
         let is_marked = lines.marked.binary_search(row).is_ok();
         stroke(
@@ -63,6 +57,16 @@ pub fn strokes(lines: &Lines, theme: &Theme) -> (Vec<Stroke>, Vec<Stroke>) {
         )
     });
     (below.collect(), above.collect())
+}
+
+fn pale(row: usize, theme: &Theme) -> Stroke {
+    Stroke {
+        row,
+        colour: theme.base,
+        alpha: OTHER_ALPHA,
+        width: OTHER_WIDTH,
+        has_casing: false,
+    }
 }
 
 fn stroke(lines: &Lines, row: usize, width: f64, theme: &Theme) -> Stroke {
@@ -174,36 +178,15 @@ impl Counts {
                     break;
                 }
             }
-            put(&canvas, &state.density, &state.colours);
+            let pixels = state.density.pixels(&state.colours);
+            // Only a canvas without room rejects pixels.
+            let _ignored = put_pixels(&canvas, state.density.size().0, &pixels);
             state.is_running = !state.waiting.is_empty();
             !state.is_running
         };
         if !is_done {
             request_animation_frame(move || self.slice(canvas));
         }
-    }
-}
-
-/// Shows counts as pixels.
-fn put(canvas: &HtmlCanvasElement, density: &Density, colours: &[Rgb; SHADES]) {
-    let (width, height) = density.size();
-    let sides = u32::try_from(width).ok().zip(u32::try_from(height).ok());
-    let Some((width, height)) = sides.filter(|(width, height)| *width > 0 && *height > 0) else {
-        return;
-    };
-    if canvas.width() != width {
-        canvas.set_width(width);
-    }
-    if canvas.height() != height {
-        canvas.set_height(height);
-    }
-    let context = canvas.get_context("2d").ok().flatten();
-    let context = context.and_then(|context| context.dyn_into::<CanvasRenderingContext2d>().ok());
-    let pixels = density.pixels(colours);
-    let image = ImageData::new_with_u8_clamped_array_and_sh(Clamped(&pixels), width, height);
-    if let (Some(context), Ok(image)) = (context, image) {
-        // Only a canvas of another origin rejects pixels.
-        let _never = context.put_image_data(&image, 0.0, 0.0);
     }
 }
 
@@ -227,8 +210,7 @@ pub fn ParallelChart(
 ) -> impl IntoView {
     let palette = use_palette();
     let [below, above, top] = std::array::from_fn(|_| NodeRef::<html::Canvas>::new());
-    let [below_ticket, above_ticket, top_ticket] =
-        std::array::from_fn(|_| schedule::Ticket::unique());
+    let [below_ticket, above_ticket, top_ticket] = std::array::from_fn(|_| Ticket::unique());
     let counts = LocalValue::new_local([Counts::new(), Counts::new()]);
     let rows = Memo::new(move |_| lines.with(|lines| lines.kept.len()));
     Effect::new(move || {
@@ -252,14 +234,7 @@ pub fn ParallelChart(
             }
             below_counts.forget();
             if let Some(backend) = prepare(&canvas, &layout) {
-                let of = |row| Stroke {
-                    row,
-                    colour: theme.base,
-                    alpha: OTHER_ALPHA,
-                    width: OTHER_WIDTH,
-                    has_casing: false,
-                };
-                let strokes: Vec<Stroke> = (0..rows).map(of).collect();
+                let strokes: Vec<Stroke> = (0..rows).map(|row| pale(row, theme)).collect();
                 // A canvas rejects only arcs of negative radius, which do not occur.
                 let _never = draw_lines(backend, &layout, &strokes, theme);
             }

@@ -6,6 +6,7 @@ use leptos::html;
 use trainscope_charts::profile::{Figure, Hit, Rect};
 
 use super::canvas;
+use crate::components::pointer::place;
 use crate::prelude::*;
 
 /// Distance of the read-out from the pointer, CSS pixels.
@@ -18,8 +19,6 @@ pub fn ProfileChart(
     /// Description for screen readers.
     #[prop(into)]
     label: Signal<String>,
-    /// Element under the pointer; set by this component.
-    pointed: RwSignal<Option<Hit>>,
     /// Framed element.
     #[prop(optional, into)]
     chosen: Signal<Option<Hit>>,
@@ -36,16 +35,13 @@ pub fn ProfileChart(
         // A canvas rejects only arcs of negative radius, which do not occur.
         let _never = figure.draw(backend, size, theme, 1.0);
     });
+    // Element under the pointer, and position of the pointer.
+    let pointed = RwSignal::new(None::<Hit>);
     let at = RwSignal::new((0.0, 0.0));
     let on_move = move |event: web_sys::PointerEvent| {
-        let Some(holder) = holder.get_untracked() else {
+        let Some(place) = place(&event, holder) else {
             return;
         };
-        let rect = holder.get_bounding_client_rect();
-        let place = (
-            f64::from(event.client_x()) - rect.left(),
-            f64::from(event.client_y()) - rect.top(),
-        );
         let size = size.get_untracked();
         let hit = figure.with_untracked(|figure| figure.hit(size, place));
         at.set(place);

@@ -3,32 +3,18 @@
 use std::sync::Arc;
 
 use trainscope_charts::graph::Ink;
-use trainscope_charts::theme::Rgb;
 
 use crate::prelude::*;
 use crate::run_colour::COLOURS;
-use crate::theme::use_theme;
+use crate::theme::{Tokens, use_tokens};
 
 /// Current colours.
 pub fn use_graph_ink() -> Memo<Arc<Ink>> {
-    let theme = use_theme();
-    Memo::new(move |_| {
-        theme.get();
-        Arc::new(read())
-    })
+    use_tokens(read)
 }
 
-fn read() -> Ink {
-    let style = document()
-        .document_element()
-        .and_then(|root| window().get_computed_style(&root).ok().flatten());
-    let text = |name: &str| {
-        let value = style
-            .as_ref()
-            .and_then(|style| style.get_property_value(name).ok());
-        value.unwrap_or_default()
-    };
-    let colour = |name: &str| Rgb::from_hex(&text(name)).unwrap_or(Rgb(128, 128, 128));
+fn read(tokens: &Tokens) -> Ink {
+    let colour = |name: &str| tokens.colour(name);
     Ink {
         bg: colour("--bg"),
         surface: colour("--surface"),
@@ -54,9 +40,6 @@ fn read() -> Ink {
         series: (1..=COLOURS)
             .map(|number| colour(&format!("--run-{number}")))
             .collect(),
-        font: text("--font")
-            .split_whitespace()
-            .collect::<Vec<_>>()
-            .join(" "),
+        font: tokens.font(),
     }
 }

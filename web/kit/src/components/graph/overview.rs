@@ -6,8 +6,9 @@ use leptos::html;
 use trainscope_charts::graph::{self, Figure, Ink, Window};
 
 use super::pen::CanvasPen;
-use super::{View, place, use_graph_ink};
-use crate::components::chart::Ticket;
+use super::{View, use_graph_ink};
+use crate::components::drawing::Ticket;
+use crate::components::pointer::place;
 use crate::prelude::*;
 
 /// Width and height, CSS pixels.

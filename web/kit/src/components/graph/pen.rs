@@ -2,13 +2,10 @@
 
 use trainscope_charts::graph::{Hang, Letters, Pen};
 use trainscope_charts::theme::Rgb;
-use wasm_bindgen::JsCast;
 use web_sys::{CanvasRenderingContext2d, HtmlCanvasElement};
 
 use crate::components::chart::css;
-
-/// Maximum side of a canvas in browsers, pixels.
-const MAX_PIXELS: f64 = 16_000.0;
+use crate::components::drawing::clear;
 
 pub(super) struct CanvasPen {
     context: CanvasRenderingContext2d,
@@ -19,31 +16,12 @@ impl CanvasPen {
     /// Clears a canvas of this size in device pixels, and scales its unit by `zoom` from `at`.
     pub(super) fn new(
         canvas: &HtmlCanvasElement,
-        (width, height): (f64, f64),
+        size: (f64, f64),
         zoom: f64,
         at: (f64, f64),
         font: &str,
     ) -> Option<Self> {
-        #[expect(
-            clippy::cast_possible_truncation,
-            clippy::cast_sign_loss,
-            reason = "clamped to what browsers draw"
-        )]
-        let pixels = |side: f64| side.round().clamp(1.0, MAX_PIXELS) as u32;
-        let (columns, rows) = (pixels(width), pixels(height));
-        if canvas.width() != columns {
-            canvas.set_width(columns);
-        }
-        if canvas.height() != rows {
-            canvas.set_height(rows);
-        }
-        let context = canvas.get_context("2d").ok()??;
-        let context: CanvasRenderingContext2d = context.dyn_into().ok()?;
-        context.set_transform(1.0, 0.0, 0.0, 1.0, 0.0, 0.0).ok()?;
-        context.clear_rect(0.0, 0.0, f64::from(columns), f64::from(rows));
-        context
-            .set_transform(zoom, 0.0, 0.0, zoom, at.0, at.1)
-            .ok()?;
+        let context = clear(canvas, size, zoom, at)?;
         context.set_text_baseline("middle");
         context.set_line_join("round");
         Some(Self {

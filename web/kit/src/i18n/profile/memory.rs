@@ -82,7 +82,7 @@ texts! {
             "Weights", "Optimizer", "Inputs", "Kept throughout", "Gradients", "Activations", "Autograd",
             "Workspace", "Other",
         ],
-        ["权重", "优化器", "输入", "始终保留", "梯度", "激活", "自动微分", "工作区", "其他"];
+        ["权重", "优化器", "输入", "始终保留", "梯度", "激活值", "自动微分", "工作区", "其他"];
     memory_over = "Memory over time", "内存随时间的变化";
     whole_session = "Session", "会话";
     device = "Device", "设备";
@@ -117,7 +117,7 @@ texts! {
     comma = ", ", "，";
     over_session = "Over the steps", "随迭代的变化";
     least = "minimum", "最小值";
-    growth = "growth per step, 95 % interval", "每迭代增长，95 % 区间";
+    growth = "growth per step, 95 % interval", "每个迭代增长，95 % 区间";
     unused = "reserved, not used", "已保留但未使用";
     allocations = "allocations", "分配次数";
     never_freed = "not released in the recording", "记录期间未释放";

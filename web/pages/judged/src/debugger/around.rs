@@ -1,8 +1,7 @@
 //! Links to the producers and consumers of the tensor, each with its health.
 
 use trainscope_api::findings::{Neighbour, Neighbours, NeighboursQuery};
-use trainscope_api::graphs::{GraphNode, NodeTensor};
-use trainscope_api::paths;
+use trainscope_api::graphs::{NodeQuery, NodeTensor};
 use trainscope_format::Kind;
 
 use super::model::use_model;
@@ -137,8 +136,12 @@ fn Embedded(
     let node = query(
         move || Some((model.run.get(), chosen.get()?)),
         |(run, path)| async move {
-            let more = [("node", Some(&*path))];
-            client::of_graph::<GraphNode>(paths::GRAPH_NODE, &run, (None, None), &more).await
+            client::graph_node(&NodeQuery {
+                run,
+                node: path,
+                ..NodeQuery::default()
+            })
+            .await
         },
     );
     let told = move || {

@@ -1,17 +1,13 @@
 //! Curve of a hit's scalar around its step, with the step marked and its value as text.
 
-use std::sync::Arc;
-
 use trainscope_api::scalars::{NonFiniteClass, ScalarsRequest, Series, SeriesKey};
 use trainscope_charts::label;
-use trainscope_charts::line::{XKind, YRange};
 use trainscope_charts::overlay::Crosshair;
-use trainscope_charts::scale::Scale;
 use trainscope_format::Kind;
 
 use super::model::use_model;
 use trainscope_web_kit::client::{self, ClientError};
-use trainscope_web_kit::components::{ChartEvents, Figure, LineChart, line_of, use_palette};
+use trainscope_web_kit::components::{Figure, LineChart, line_of, use_palette};
 use trainscope_web_kit::i18n::use_i18n;
 use trainscope_web_kit::live::use_live;
 use trainscope_web_kit::prelude::*;
@@ -78,15 +74,7 @@ pub(super) fn Curve(
         let part = part.get();
         let (first, last) = part.as_ref().map_or((step, step + 1), |part| part.range);
         let line = part.map(|part| line_of(&part.series, colour()));
-        Figure {
-            lines: Arc::new(line.into_iter().collect()),
-            x: (first as f64, last as f64),
-            x_kind: XKind::Step,
-            x_scale: Scale::Linear,
-            scale: Scale::Linear,
-            y_range: YRange::All,
-            limits: Vec::new(),
-        }
+        Figure::over_steps(line.into_iter().collect(), (first as f64, last as f64))
     });
     let crosshair = Signal::derive(move || {
         let value = part.with(|part| value_at(&part.as_ref()?.series, step));
@@ -120,26 +108,12 @@ pub(super) fn Curve(
         let texts = i18n.texts().debugger();
         tag.with_value(|tag| (texts.curve_label)(tag, &label::step(step), &value))
     });
-    let events = ChartEvents {
-        hover: Callback::new(|_| {}),
-        select: Callback::new(|_| {}),
-        view: Callback::new(|_| {}),
-        fit: Callback::new(|()| {}),
-    };
     view! {
         <section class="hit-curve" data-part="hit-curve">
             <h3 class="flex">
                 {i18n.text(|t| t.debugger().over_steps)} <span class="grow"></span> {value}
             </h3>
-            <LineChart
-                figure=figure
-                label=says
-                crosshair=crosshair
-                geometry=RwSignal::new(None)
-                canvas=NodeRef::new()
-                events=events
-                wheel_zooms=Signal::stored(false)
-            />
+            <LineChart figure=figure label=says crosshair=crosshair />
             <a class="link small" href=href>
                 {i18n.text(|t| t.debugger().show_curve)}
             </a>

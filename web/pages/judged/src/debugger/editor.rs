@@ -187,7 +187,7 @@ fn form(form: Form, condition: &Condition, common: &[Parameter]) -> AnyView {
         some.collect_view()
     };
     let (always, advanced) = (fields(always), fields(advanced));
-    let part = |heading: &'static str, words: &trainscope_api::findings::Words| {
+    let part = |heading: &'static str, words: &trainscope_api::Sentence| {
         let words = i18n.words(words);
         (!words.is_empty()).then(|| view! { <h3>{heading}</h3> <p class="small ink2">{words}</p> })
     };

@@ -66,7 +66,7 @@ impl StepStats {
 async fn stats_in_files(place: &TensorPlace) -> Vec<StepStats> {
     let step = place.step;
     loop {
-        let found = client::tensor_history(&place.run, &place.tensor, place.rank).await;
+        let found = client::tensor_history(&place.run, &place.tensor, place.rank, None).await;
         let Ok(found) = found else {
             return Vec::new();
         };

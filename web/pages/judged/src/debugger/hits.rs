@@ -388,7 +388,8 @@ fn step_row(of: (i64, i64), rank: Option<u32>, is_inner: bool, texts: Texts) -> 
 
 #[cfg(test)]
 mod tests {
-    use trainscope_api::findings::{Measure, Words};
+    use trainscope_api::Sentence;
+    use trainscope_api::findings::Measure;
     use trainscope_format::digits::{Operator, Unit};
     use trainscope_format::float::Float;
 
@@ -404,13 +405,13 @@ mod tests {
         let mut limited = hit(7);
         limited.measures = vec![Measure {
             name: "z_gt".to_owned(),
-            quantity: Words::default(),
+            quantity: Sentence::default(),
             operator: Operator::Above,
             unit: Unit::Number,
             value: Float(20.0),
             limit: Some(Float(10.0)),
             of: None,
-            found: Words::default(),
+            found: Sentence::default(),
             threshold: "> 10".to_owned(),
         }];
         assert_eq!(column_widths(&[hit(7), limited], Locale::En), (6, 5));

@@ -111,7 +111,8 @@ fn ends(name: &str) -> impl Iterator<Item = &str> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use trainscope_api::findings::{Measure, Words};
+    use trainscope_api::Sentence;
+    use trainscope_api::findings::Measure;
     use trainscope_format::Severity;
     use trainscope_format::digits::{Operator, Unit};
     use trainscope_format::float::Float;
@@ -130,7 +131,7 @@ mod tests {
             values: BTreeMap::new(),
             thresholds: BTreeMap::new(),
             measures,
-            sentence: Words::default(),
+            sentence: Sentence::default(),
             explains: None,
             source: None,
         }
@@ -138,7 +139,7 @@ mod tests {
 
     #[test]
     fn what_was_found_stands_beside_the_limit_that_it_broke() {
-        let words = |en: &str, zh: &str| Words {
+        let words = |en: &str, zh: &str| Sentence {
             en: en.to_owned(),
             zh: zh.to_owned(),
         };

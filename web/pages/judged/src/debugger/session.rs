@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use leptos::task::spawn_local;
-use trainscope_api::findings::Words;
+use trainscope_api::Sentence;
 use trainscope_api::runs::{File, Run, RunStatus};
 use trainscope_api::sessions::{
     AttachRequest, Session, SessionCommand, SessionNoteKind, SessionRankState, SessionState,
@@ -363,7 +363,7 @@ fn reason(session: &Session, i18n: I18n) -> Option<String> {
     let hit = session.hits.first().filter(|_| reason == HoldReason::Hit);
     Some(match hit {
         Some(hit) => {
-            let words = Words {
+            let words = Sentence {
                 en: hit.sentence.en.clone(),
                 zh: hit.sentence.zh.clone(),
             };

@@ -2,10 +2,11 @@
 //! press chooses a step.
 
 use leptos::ev::MouseEvent;
-use wasm_bindgen::JsCast;
+use leptos::svg;
 
 use super::history::{AROUND, StepStats};
 use super::model::use_model;
+use trainscope_web_kit::components::pointer::share;
 use trainscope_web_kit::format;
 use trainscope_web_kit::i18n::use_i18n;
 use trainscope_web_kit::prelude::*;
@@ -75,15 +76,10 @@ pub(super) fn OverSteps(records: Vec<StepStats>, at: usize) -> impl IntoView {
         }
     }
     let steps: Vec<i64> = records.iter().map(|record| record.step).collect();
+    let picture = NodeRef::<svg::Svg>::new();
     let pressed = move |event: MouseEvent| {
-        let target = event.current_target();
-        let Some(element) = target.and_then(|target| target.dyn_into::<web_sys::Element>().ok())
-        else {
-            return;
-        };
-        let room = element.get_bounding_client_rect();
-        let share = (f64::from(event.client_x()) - room.left()) / room.width().max(1.0);
-        if let Some(step) = steps.get(index_at(share, steps.len())) {
+        let at = share(&event, picture).map(|(x, _)| index_at(x, steps.len()));
+        if let Some(step) = at.and_then(|at| steps.get(at)) {
             model.set_step(*step);
         }
     };
@@ -145,6 +141,7 @@ pub(super) fn OverSteps(records: Vec<StepStats>, at: usize) -> impl IntoView {
                 </div>
                 <svg
                     class="over-steps"
+                    node_ref=picture
                     data-part="over-steps"
                     viewBox=format!("0 0 {WIDTH} {HEIGHT}")
                     preserveAspectRatio="none"

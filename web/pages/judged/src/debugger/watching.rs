@@ -6,7 +6,8 @@ use leptos::task::spawn_local;
 use trainscope_api::error::ErrorCode;
 use trainscope_api::findings::watchpoint_name;
 use trainscope_api::watchpoints::{
-    Catalogue, Condition, Origin, Setting, WatchpointKeys, WatchpointList, WatchpointsChange,
+    Catalogue, Condition, Origin, Recheck, Setting, WatchpointKeys, WatchpointList,
+    WatchpointsChange,
 };
 use trainscope_format::Severity;
 
@@ -322,7 +323,7 @@ impl WatchpointsState {
     pub(super) fn recheck(self) {
         let run = self.run.get_untracked();
         spawn_local(async move {
-            if client::recheck(&run).await.is_err() {
+            if client::recheck(&Recheck { run }).await.is_err() {
                 self.refusal.try_set(Some(Refusal::Unreachable));
             }
         });

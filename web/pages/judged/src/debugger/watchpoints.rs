@@ -481,18 +481,18 @@ fn Said() -> impl IntoView {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use trainscope_api::findings::Words;
+    use trainscope_api::Sentence;
     use trainscope_api::watchpoints::Setting;
 
     fn listed(name: &str, target: &str, hits: u64) -> ListItem {
         let condition = Condition {
             id: name.to_owned(),
             target: target.to_owned(),
-            title: Words::default(),
-            checks: Words::default(),
-            matters: Words::default(),
-            not_judged: Words::default(),
-            advice: Words::default(),
+            title: Sentence::default(),
+            checks: Sentence::default(),
+            matters: Sentence::default(),
+            not_judged: Sentence::default(),
+            advice: Sentence::default(),
             severity: Severity::Warning,
             is_recommended: true,
             all_limits: false,

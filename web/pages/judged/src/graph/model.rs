@@ -3,8 +3,9 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use trainscope_api::graphs::{GraphBox, GraphDiff, GraphNode, GraphScene, GraphSearch, SceneQuery};
-use trainscope_api::paths;
+use trainscope_api::graphs::{
+    GraphBox, GraphDiff, GraphNode, GraphScene, GraphSearch, NodeQuery, SceneQuery, SearchQuery,
+};
 
 use super::shape::{innermost, is_scope, place, with_scopes_around};
 use trainscope_web_kit::client::{self, ClientError};
@@ -503,14 +504,24 @@ async fn scene_of(query: SceneQuery) -> Result<GraphScene, ClientError> {
 }
 
 /// Requests a node or scope of a graph.
-async fn node_of((graph, node): (Graph, String)) -> Result<GraphNode, ClientError> {
-    let more = [("node", Some(&*node))];
-    let (run, tag, rank) = &graph;
-    client::of_graph(paths::GRAPH_NODE, run, (tag.as_deref(), *rank), &more).await
+async fn node_of(((run, tag, rank), node): (Graph, String)) -> Result<GraphNode, ClientError> {
+    client::graph_node(&NodeQuery {
+        run,
+        tag,
+        rank,
+        step: None,
+        node,
+    })
+    .await
 }
 
-async fn found_in((graph, text): (Graph, String)) -> Result<GraphSearch, ClientError> {
-    let more = [("q", Some(&*text))];
-    let (run, tag, rank) = &graph;
-    client::of_graph(paths::GRAPH_SEARCH, run, (tag.as_deref(), *rank), &more).await
+async fn found_in(((run, tag, rank), q): (Graph, String)) -> Result<GraphSearch, ClientError> {
+    client::graph_search(&SearchQuery {
+        run,
+        tag,
+        rank,
+        step: None,
+        q,
+    })
+    .await
 }

@@ -77,16 +77,16 @@ fn row(run: &str, remark: &Remark, i18n: I18n) -> AnyView {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use trainscope_api::findings::Words;
+    use trainscope_api::Sentence;
     use trainscope_api::guide::Topic;
 
     fn remark(state: RemarkState) -> Remark {
         Remark {
             rule: "r".to_owned(),
             topic: Topic::Model,
-            title: Words::default(),
+            title: Sentence::default(),
             state,
-            sentence: Words::default(),
+            sentence: Sentence::default(),
             node: None,
             places: 0,
             record: String::new(),

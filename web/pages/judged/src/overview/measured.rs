@@ -1,6 +1,7 @@
 //! Quantity measured by the rule of the first cause, for the cells of the map.
 
-use trainscope_api::findings::{Findings, Hit, Words};
+use trainscope_api::Sentence;
+use trainscope_api::findings::{Findings, Hit};
 use trainscope_format::digits::Operator;
 use trainscope_format::tensor::TensorStats;
 
@@ -15,7 +16,7 @@ pub(super) const BEYOND: u8 = 3;
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Quantity {
     /// Name of the quantity, or the title of the watchpoint if the rule has none.
-    pub(super) name: Words,
+    pub(super) name: Sentence,
     /// Operator and limit: `< 1e−7`; may be empty.
     pub(super) threshold: String,
     condition: String,
@@ -128,7 +129,7 @@ mod tests {
 
     fn measured(parameter: &str, operator: Operator, limit: f64) -> Quantity {
         Quantity {
-            name: Words::default(),
+            name: Sentence::default(),
             threshold: String::new(),
             condition: "c".to_owned(),
             parameter: parameter.to_owned(),

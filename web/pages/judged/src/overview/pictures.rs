@@ -1,13 +1,9 @@
 //! Pictures in the cards: the curve of the loss, and the heat map of a histogram.
 
-use std::sync::Arc;
-
-use trainscope_charts::line::{XKind, YRange};
-use trainscope_charts::scale::Scale;
-
 use super::heat::{BINS, FULLEST, Heat};
 use super::model::Model;
-use trainscope_web_kit::components::{ChartEvents, Figure, LineChart, line_of, use_palette};
+use crate::shades::shades;
+use trainscope_web_kit::components::{Figure, LineChart, line_of, use_palette};
 use trainscope_web_kit::format;
 use trainscope_web_kit::i18n::use_i18n;
 use trainscope_web_kit::prelude::*;
@@ -26,15 +22,8 @@ pub(super) fn curve(model: Model) -> AnyView {
             .as_ref()
             .and_then(|line| Some((*line.x.first()?, *line.x.last()?)));
         let (first, last) = ends.unwrap_or((0.0, 1.0));
-        Figure {
-            lines: Arc::new(line.into_iter().collect()),
-            x: (first, if last > first { last } else { first + 1.0 }),
-            x_kind: XKind::Step,
-            x_scale: Scale::Linear,
-            scale: Scale::Linear,
-            y_range: YRange::All,
-            limits: Vec::new(),
-        }
+        let last = if last > first { last } else { first + 1.0 };
+        Figure::over_steps(line.into_iter().collect(), (first, last))
     });
     let label = Signal::derive(move || {
         let curves = model.curves.get();
@@ -43,21 +32,8 @@ pub(super) fn curve(model: Model) -> AnyView {
             (i18n.texts().overview().curve)(tag, &format::cell(last))
         })
     });
-    let events = ChartEvents {
-        hover: Callback::new(|_| {}),
-        select: Callback::new(|_| {}),
-        view: Callback::new(|_| {}),
-        fit: Callback::new(|()| {}),
-    };
     view! {
-        <LineChart
-            figure=figure
-            label=label
-            crosshair=Signal::stored(None)
-            geometry=RwSignal::new(None)
-            canvas=NodeRef::new()
-            events=events
-            wheel_zooms=Signal::stored(false)
+        <LineChart figure=figure label=label
         />
     }
     .into_any()
@@ -122,18 +98,17 @@ pub(super) fn histogram(heat: &Heat) -> AnyView {
 fn heat_map(heat: &Heat) -> AnyView {
     let i18n = use_i18n();
     let columns = heat.columns.len();
-    let cells = heat.columns.iter().enumerate().map(|(x, column)| {
-        let cells = column.levels.iter().enumerate().filter(|(_, level)| **level > 0);
-        let cells = cells.map(|(bin, level)| {
-            view! { <rect class=format!("q{level}") x=x y=BINS - 1 - bin width="1.02" height="1.02" /> }
-        });
-        let bad = column.is_bad.then(|| {
-            view! { <rect class="bad" x=x y=BINS width="1.02" height="1.5" /> }
-        });
-        view! {
-            {cells.collect_view()}
-            {bad}
-        }
+    let cells = heat.columns.iter().enumerate().flat_map(|(x, column)| {
+        let filled = column
+            .levels
+            .iter()
+            .enumerate()
+            .filter(|(_, level)| **level > 0);
+        filled.map(move |(bin, level)| (x, BINS - 1 - bin, usize::from(*level)))
+    });
+    let bad = heat.columns.iter().enumerate();
+    let bad = bad.filter(|(_, column)| column.is_bad).map(|(x, _)| {
+        view! { <rect class="bad" x=x y=BINS width="1.02" height="1.5" /> }
     });
     let label = (i18n.texts().overview().heat)(&heat.tag, heat.steps.len() as u64);
     let step = |step: Option<&i64>| step.map(|step| format::integer(*step));
@@ -151,7 +126,8 @@ fn heat_map(heat: &Heat) -> AnyView {
                 role="img"
                 aria-label=label
             >
-                {cells.collect_view()}
+                {shades(cells, "h1.02v1.02h-1.02z")}
+                {bad.collect_view()}
             </svg>
             <div class="heat-x micro ink3">
                 <span>{first}</span>

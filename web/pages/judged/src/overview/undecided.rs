@@ -2,14 +2,15 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use trainscope_api::findings::{Findings, Words};
+use trainscope_api::Sentence;
+use trainscope_api::findings::Findings;
 
 use super::model::by_count;
 
 /// Number of undecided conditions by missing data in the given language, most frequent first.
 pub(super) fn undecided(
     findings: &Findings,
-    text: impl Fn(&Words) -> String,
+    text: impl Fn(&Sentence) -> String,
 ) -> Vec<(String, u64)> {
     let mut reasons: BTreeMap<String, BTreeSet<&str>> = BTreeMap::new();
     for one in &findings.inconclusive {
@@ -34,9 +35,9 @@ mod tests {
             step: 0,
             tensor: String::new(),
             reason: String::new(),
-            words: Words {
+            words: Sentence {
                 en: reason.to_owned(),
-                ..Words::default()
+                ..Sentence::default()
             },
             steps: 1,
         };

@@ -1,18 +1,15 @@
 //! Heat map over time, one row per operation: occupancy of its output queue, or utilization of its workers. The
 //! read-out under the pointer is shared with the bars of waiting.
 
-use std::fmt::Write as _;
-
 use leptos::html;
 use trainscope_api::pipeline::{Pipeline, PipelineOperation};
 
 use super::model::{View, use_model, whole_share};
+use crate::shades::{SHADES, shades};
+use trainscope_web_kit::components::pointer;
 use trainscope_web_kit::format;
 use trainscope_web_kit::i18n::{PipelineTexts, use_i18n};
 use trainscope_web_kit::prelude::*;
-
-/// Number of shades for values above zero: `--seq-1` to `--seq-9`.
-const SHADES: usize = 9;
 
 /// Minimum number of samples for a heat map.
 const MIN_COLUMNS: usize = 5;
@@ -49,11 +46,11 @@ pub(super) fn Heat() -> impl IntoView {
             return Some(view! { <p class="small ink2 too-few">{text}</p> }.into_any());
         }
         let count = rows.len();
-        let paths = paths(&rows);
-        let paths = paths.into_iter().enumerate().map(|(shade, path)| {
-            view! { <path class=format!("l{shade}") d=path></path> }
+        let cells = rows.iter().enumerate().flat_map(|(y, row)| {
+            let shares = row.shares.iter().enumerate();
+            shares.map(move |(x, share)| (x, y, shade(*share)))
         });
-        let paths = paths.collect_view().into_any();
+        let paths = shades(cells, ".06h.88v.88h-.88z");
         let [title, beside, empty, full] = texts.heat[usize::from(view == View::Cpu)];
         let is_current = move |row: &Row| {
             let operation = row.operation;
@@ -166,18 +163,6 @@ fn name(
     format!("{} → {user}", one.name)
 }
 
-/// SVG paths of the cells of all rows by shade; the first is that of empty cells.
-fn paths(rows: &[Row]) -> Vec<String> {
-    let mut paths = vec![String::new(); SHADES + 1];
-    for (y, row) in rows.iter().enumerate() {
-        for (x, share) in row.shares.iter().enumerate() {
-            // Writing to a `String` does not fail.
-            write!(paths[shade(*share)], "M{x} {y}.06h.88v.88h-.88z").unwrap_or_default();
-        }
-    }
-    paths
-}
-
 fn shade(filled: f64) -> usize {
     #[expect(
         clippy::cast_possible_truncation,
@@ -237,14 +222,9 @@ impl PlotPointer {
         let high = if rows == 1 { 100 } else { rows };
         let plot = NodeRef::<html::Div>::new();
         let on_move = move |event: web_sys::PointerEvent| {
-            let Some(plot) = plot.get_untracked() else {
-                return;
-            };
-            let rect = plot.get_bounding_client_rect();
-            let share = |at: i32, from: f64, size: f64| (f64::from(at) - from) / size.max(1.0);
-            let x = share(event.client_x(), rect.left(), rect.width());
-            let y = share(event.client_y(), rect.top(), rect.height());
-            self.at.set(cell(x, columns).zip(cell(y, rows)));
+            if let Some((x, y)) = pointer::share(&event, plot) {
+                self.at.set(cell(x, columns).zip(cell(y, rows)));
+            }
         };
         let mark = move || {
             let (column, _) = self.at.get()?;
@@ -334,9 +314,6 @@ mod tests {
         assert_eq!(names, [(0, "Read → Skip"), (2, "Batch → training")]);
         assert_eq!(found[1].shares, [0.0, 0.25]);
         assert!(found[1].is_low && !found[0].is_low);
-        let paths = paths(&found);
-        assert_eq!(paths[0], "M0 1.06h.88v.88h-.88z");
-        assert_eq!(paths[9], "M0 0.06h.88v.88h-.88z");
         assert!(rows(&pipeline, View::Cpu, texts).is_empty());
     }
 }

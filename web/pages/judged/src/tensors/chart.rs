@@ -1,14 +1,9 @@
 //! Head of the page, and the tensor over steps: range, spread or norm, with NaN and infinities in a lane. A slider
 //! chooses the step.
 
-use std::sync::Arc;
-
-use leptos::html;
 use trainscope_api::tensors::{HistoryPoint, TensorSource};
-use trainscope_charts::geometry::Geometry;
-use trainscope_charts::line::{Class, Line, Stretch, XKind, YRange};
+use trainscope_charts::line::{Class, Line, Stretch};
 use trainscope_charts::overlay::Crosshair;
-use trainscope_charts::scale::Scale;
 use trainscope_charts::theme::Rgb;
 
 use super::list::shape_text;
@@ -35,8 +30,6 @@ pub(super) fn StepChart() -> impl IntoView {
     let colour = Memo::new(move |_| model.run.with(|run| colours.get(run)));
     let figures = RwSignal::new(0 as Figures);
     let hovered = RwSignal::new(None::<f64>);
-    let geometry = RwSignal::new(None::<Arc<Geometry>>);
-    let canvas = NodeRef::<html::Canvas>::new();
     let figure = Signal::derive(move || {
         let palette = palette.get();
         let colour = palette.run(colour.get());
@@ -48,15 +41,8 @@ pub(super) fn StepChart() -> impl IntoView {
                 steps.clone().next_back().unwrap_or(1.0),
             );
             let margin = if first < last { 0.0 } else { 0.5 };
-            Figure {
-                lines: Arc::new(vec![line(points, figures.get(), colour)]),
-                x: (first - margin, last + margin),
-                x_kind: XKind::Step,
-                x_scale: Scale::Linear,
-                scale: Scale::Linear,
-                y_range: YRange::All,
-                limits: Vec::new(),
-            }
+            let line = line(points, figures.get(), colour);
+            Figure::over_steps(vec![line], (first - margin, last + margin))
         })
     });
     let crosshair = Memo::new(move |_| {
@@ -87,12 +73,9 @@ pub(super) fn StepChart() -> impl IntoView {
     let hover = move |x: Option<f64>| {
         hovered.set(x.and_then(nearest).map(|step| step as f64));
     };
-    let nothing = Callback::new(|_: (f64, f64)| {});
     let events = ChartEvents {
         hover: Callback::new(hover),
-        select: nothing,
-        view: nothing,
-        fit: Callback::new(|()| {}),
+        ..ChartEvents::default()
     };
     let choose = move |_| {
         let step = hovered.get_untracked().and_then(nearest);
@@ -168,10 +151,7 @@ pub(super) fn StepChart() -> impl IntoView {
                 figure=figure
                 label=Signal::derive(move || (i18n.texts().tensors().chart)(&model.tensor.get()))
                 crosshair=crosshair
-                geometry=geometry
-                canvas=canvas
                 events=events
-                wheel_zooms=Signal::derive(|| false)
             />
         </div>
         <Dumps />

@@ -211,7 +211,7 @@ pub(super) fn Inspector() -> impl IntoView {
     let file = move |format: &str, of_slice: bool| {
         let slice = model.plane.get().and_then(Result::ok);
         let shape = model.shape.get().unwrap_or_default();
-        client::tensor_url(
+        client::address(
             paths::TENSOR_FILE,
             &TensorQuery {
                 slice: slice

@@ -139,7 +139,7 @@ impl Model {
             Some((run.get(), search.get(), role.get(), held, asked_rank()))
         };
         let index = query(in_list, |(run, search, role, held, rank)| async move {
-            let mut found = client::tensor_index(&run, &search, role.as_deref()).await?;
+            let mut found = client::tensors_named(&run, &search, role.as_deref()).await?;
             if let Some(held) = held {
                 let rank = rank.unwrap_or(0);
                 let items = live_items(held.session, rank, search).await;
@@ -204,7 +204,7 @@ impl Model {
         let subject = move || (run.get(), tensor.get(), rank.get());
         let recorded = query(
             move || Some(subject()).filter(|(_, tensor, _)| !tensor.is_empty()),
-            |(run, tensor, rank)| async move { client::tensor_history(&run, &tensor, rank).await },
+            |(run, tensor, rank)| async move { client::tensor_history(&run, &tensor, rank, None).await },
         );
         let recorded = recorded.again_with_list().cleared_with(subject);
         repeat_while_pending(recorded);

@@ -8,6 +8,7 @@ use trainscope_format::tensor::DType;
 
 use super::axes::SliceBar;
 use super::model::{CellContent, sentence, use_model};
+use trainscope_web_kit::components::pointer::place;
 use trainscope_web_kit::components::tensor::{Tile, Window, grid};
 use trainscope_web_kit::components::use_size;
 use trainscope_web_kit::format;
@@ -226,9 +227,8 @@ fn Sheet() -> impl IntoView {
             .with(|loaded| matches!(loaded, Load::Ready(tile) if of_tile(tile)))
     });
     let under = move |event: &web_sys::MouseEvent| {
-        let rect = scroller.get_untracked()?.get_bounding_client_rect();
-        let x = f64::from(event.client_x()) - rect.left() - HEADS.0;
-        let y = f64::from(event.client_y()) - rect.top() - HEADS.1;
+        let (x, y) = place(event, scroller)?;
+        let (x, y) = (x - HEADS.0, y - HEADS.1);
         let view = model.view.get_untracked();
         let (row, column) = (whole(y / ROW) as u64, whole(x / COLUMN) as u64);
         (x >= 0.0 && y >= 0.0 && row < view.rows && column < view.columns)

@@ -3,7 +3,7 @@
 use trainscope_api::profile::{Advice, SessionSummary};
 use trainscope_format::Severity;
 
-use super::model::{said, share, time, use_model};
+use super::model::{share, time, use_model};
 use trainscope_web_kit::client;
 use trainscope_web_kit::components::profile_tabs::ProfileTab;
 use trainscope_web_kit::components::{IconName, fixed_icon, severity_icon, severity_name};
@@ -76,7 +76,7 @@ pub(super) fn AdviceCard() -> impl IntoView {
                         <li>
                             <span class="ink3">{fixed_icon(IconName::Minus, 12)}</span>
                             {title_of(&one.id)}
-                            <span class="ink3 micro">{said(i18n, &one.reason)}</span>
+                            <span class="ink3 micro">{i18n.raw(&one.reason)}</span>
                         </li>
                     }
                     .into_any()
@@ -168,8 +168,8 @@ fn row(at: usize, one: &Advice, whole: i64) -> AnyView {
         let sign = view! { <span class=class>{fixed_icon(icon, 14)}</span> };
         view! { <span class="gain">{sign}</span> }.into_any()
     };
-    let remedy = said(i18n, &one.remedy);
-    let evidence = said(i18n, &one.evidence);
+    let remedy = i18n.raw(&one.remedy);
+    let evidence = i18n.raw(&one.evidence);
     let code = (!remedy.is_empty()).then(|| {
         view! {
             <details>
@@ -183,7 +183,7 @@ fn row(at: usize, one: &Advice, whole: i64) -> AnyView {
             <a href=href>
                 <span class="ink3 num">{at + 1}</span>
                 <span class="grow">
-                    <b>{said(i18n, &one.title)}</b>
+                    <b>{i18n.raw(&one.title)}</b>
                     <span class="ink3 micro cut" title=evidence.clone()>
                         {evidence.clone()}
                     </span>

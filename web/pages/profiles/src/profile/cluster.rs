@@ -18,7 +18,7 @@ use lost::Lost;
 use map::Map;
 
 use super::lack::{Lack, missing};
-use super::model::{DATA, IDLE, Model, kinds_of, said, signed, time, use_model};
+use super::model::{DATA, IDLE, Model, kinds_of, signed, time, use_model};
 use super::parts::{Refusal, Standing, downloads, read_out, verdict};
 use trainscope_web_kit::client;
 use trainscope_web_kit::components::profile_tabs::{ProfileTab, RANK};
@@ -136,7 +136,7 @@ pub(super) fn Cluster() -> impl IntoView {
                 },
                 |slow| (texts.ranks().straggler)(&format::integer(slow.from_step), slow.steps),
             );
-            let mut sentence = said(i18n, &answer.sentence);
+            let mut sentence = i18n.raw(&answer.sentence);
             if sentence.is_empty() {
                 sentence = (texts.ranks().ranks_of)(answer.ranks.len() as u64);
             }
@@ -190,7 +190,6 @@ fn SideBySide() -> impl IntoView {
     let url = cluster.model.url;
     let order = url.param(ORDER);
     let by_compute = Memo::new(move |_| order.with(|order| order.as_deref() == Some("compute")));
-    let pointed = RwSignal::new(None::<Hit>);
     let shown = Memo::new(move |_| {
         let shown = cluster.with(|answer| shown(&answer.ranks, by_compute.get()));
         Arc::new(shown.unwrap_or_default())
@@ -322,7 +321,6 @@ fn SideBySide() -> impl IntoView {
                 <ProfileChart
                     figure
                     label=Signal::derive(label)
-                    pointed
                     tip=Callback::new(tip)
                     on_press=Callback::new(press)
                 />

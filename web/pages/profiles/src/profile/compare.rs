@@ -9,7 +9,7 @@ use trainscope_api::runs::Run;
 use trainscope_charts::profile::Shade;
 use trainscope_format::Severity;
 
-use super::model::{KINDS, Model, kinds_of, said, share, signed, swatch, time, use_model};
+use super::model::{KINDS, Model, kinds_of, share, signed, swatch, time, use_model};
 use super::parts::{Refusal, Standing, downloads, verdict};
 use trainscope_web_kit::client;
 use trainscope_web_kit::components::profile_tabs::ProfileTab;
@@ -170,7 +170,7 @@ pub(super) fn Compare() -> impl IntoView {
             } else {
                 ratio.is_none().then_some(Severity::Info)
             };
-            let sentence = said(i18n, &answer.sentence);
+            let sentence = i18n.raw(&answer.sentence);
             // A difference beyond chance has its interval in the sentence.
             let by_chance = ratio.filter(|(_, low, high)| (*low..=*high).contains(&1.0));
             let detail = by_chance.map(|(ratio, low, high)| {

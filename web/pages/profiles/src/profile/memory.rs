@@ -280,7 +280,6 @@ fn OverTime() -> impl IntoView {
     let model = memory.model;
     let i18n = use_i18n();
     let url = model.url;
-    let pointed = RwSignal::new(None::<Hit>);
     let figure = Signal::derive(move || {
         let texts = i18n.texts();
         let origin = memory.origin();
@@ -415,7 +414,6 @@ fn OverTime() -> impl IntoView {
                 <ProfileChart
                     figure
                     label=i18n.label(|t| t.memory().memory_over)
-                    pointed
                     chosen=framed
                     tip=Callback::new(tip)
                     on_press=Callback::new(press)

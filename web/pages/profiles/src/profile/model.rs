@@ -3,16 +3,13 @@
 use std::sync::Arc;
 
 use trainscope_api::notebook::RunNotes;
-use trainscope_api::profile::{
-    Parts, PhaseKind, ProfileOverview, ProfileStep, Sentence, SessionSummary,
-};
+use trainscope_api::profile::{Parts, PhaseKind, ProfileOverview, ProfileStep, SessionSummary};
 use trainscope_charts::profile::Shade;
 
 use trainscope_web_kit::client;
 use trainscope_web_kit::components::KIND_TOKENS as TOKENS;
 use trainscope_web_kit::components::profile_tabs::Profiles;
 use trainscope_web_kit::format;
-use trainscope_web_kit::i18n::{I18n, Locale};
 use trainscope_web_kit::location::{Address, use_address};
 use trainscope_web_kit::notebook::{Notes, use_notebook};
 use trainscope_web_kit::prelude::*;
@@ -214,15 +211,6 @@ pub(super) fn share(part: i64, whole: i64) -> f64 {
     } else {
         0.0
     }
-}
-
-/// A sentence of the server in the current language; reactive.
-pub(super) fn said(i18n: I18n, sentence: &Sentence) -> String {
-    let text = match i18n.locale() {
-        Locale::Zh if !sentence.zh.is_empty() => &sentence.zh,
-        _ => &sentence.en,
-    };
-    text.clone()
 }
 
 /// Length of a step, ns.

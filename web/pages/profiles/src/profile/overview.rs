@@ -8,7 +8,7 @@ use trainscope_charts::profile::{Bar, Figure, Hit, Shade, Stack, Unit};
 use super::advice::{AdviceCard, worst};
 use super::figures::{Causes, Tiles};
 use super::memory::MemoryAlone;
-use super::model::{KINDS, kinds_of, length, said, swatch, time, use_model};
+use super::model::{KINDS, kinds_of, length, swatch, time, use_model};
 use super::operators::TopOperators;
 use super::parts::{Standing, head, linked, read_out, verdict};
 use trainscope_web_kit::components::ProfileChart;
@@ -31,7 +31,7 @@ pub(super) fn Overview() -> impl IntoView {
             model.step_href(None, None),
         );
         model.with(|summary| {
-            let mut sentence = said(i18n, &summary.sentence);
+            let mut sentence = i18n.raw(&summary.sentence);
             if sentence.is_empty() {
                 sentence = (texts.profile().step_takes)(&time(summary.median_step_nanos));
             }
@@ -43,7 +43,7 @@ pub(super) fn Overview() -> impl IntoView {
                 _ => String::new(),
             };
             let standing = Standing::new(worst(summary), summary.unjudged.is_none());
-            let detail = [said(i18n, &summary.detail), from];
+            let detail = [i18n.raw(&summary.detail), from];
             let detail = detail.iter().filter(|text| !text.is_empty()).cloned();
             let detail = detail.collect::<Vec<_>>().join(texts.profile().between);
             verdict(standing, sentence, detail, Some(open))
@@ -73,7 +73,6 @@ pub(super) fn Overview() -> impl IntoView {
 fn StepParts() -> impl IntoView {
     let model = use_model();
     let i18n = use_i18n();
-    let pointed = RwSignal::new(None::<Hit>);
     let figure = Signal::derive(move || {
         let texts = i18n.texts();
         let stack = model.with(|summary| {
@@ -147,7 +146,6 @@ fn StepParts() -> impl IntoView {
                 <ProfileChart
                     figure
                     label=Signal::derive(label)
-                    pointed
                     tip=Callback::new(tip)
                     on_press=Callback::new(press)
                 />

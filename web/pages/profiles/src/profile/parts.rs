@@ -1,13 +1,12 @@
 //! Parts shared by several views: the sentence on top, heads of cards, read-outs, shares as bars, downloads of tables.
 
 use serde::Serialize;
-use serde_json::Value;
 use trainscope_charts::profile::Shade;
 use trainscope_format::Severity;
 
 use super::model::{css_of, swatch, use_model};
 use trainscope_web_kit::client::ClientError;
-use trainscope_web_kit::components::download::{download, file_name};
+use trainscope_web_kit::components::download::{download_rows, file_name};
 use trainscope_web_kit::components::{
     IconName, MenuItem, Note, NoteKind, Popover, fixed_icon, severity_icon,
 };
@@ -176,18 +175,9 @@ where
     let is_open = RwSignal::new(false);
     let save = move |is_json: bool| {
         is_open.set(false);
-        let rows = rows()
-            .into_iter()
-            .filter_map(|row| serde_json::to_value(row).ok());
-        let rows: Vec<Value> = rows.collect();
         let run = model.profiles.run.get_untracked();
         let name = format!("{}-{name}", file_name(&run));
-        if is_json {
-            let text = Value::Array(rows).to_string();
-            download(&text, "application/json", &format!("{name}.json"));
-        } else {
-            download(&csv(&rows, columns), "text/csv", &format!("{name}.csv"));
-        }
+        download_rows(rows(), columns, &name, is_json);
     };
     let children = move || {
         let (csv, json) = (save.clone(), save.clone());
@@ -217,49 +207,4 @@ where
         />
     }
     .into_any()
-}
-
-/// Rows as CSV with a header; fields with commas, quotes or line breaks are quoted.
-fn csv(rows: &[Value], columns: &[&str]) -> String {
-    let mut text = columns.join(",");
-    text.push('\n');
-    for row in rows {
-        let fields = columns.iter().map(|column| match row.get(column) {
-            None | Some(Value::Null) => String::new(),
-            Some(Value::String(text)) => quoted(text),
-            Some(other) => quoted(&other.to_string()),
-        });
-        text.push_str(&fields.collect::<Vec<_>>().join(","));
-        text.push('\n');
-    }
-    text
-}
-
-/// A cell of a CSV file.
-pub(super) fn quoted(text: &str) -> String {
-    if text.contains(['"', ',', '\n', '\r']) {
-        format!("\"{}\"", text.replace('"', "\"\""))
-    } else {
-        text.to_owned()
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use serde_json::json;
-
-    use super::csv;
-
-    #[test]
-    fn names_with_commas_stay_one_field() {
-        let rows = [
-            json!({"name": "a, \"b\"", "calls": 3, "none": null}),
-            json!({"name": "c", "list": [1, 2]}),
-        ];
-        let text = csv(&rows, &["calls", "name", "none", "list"]);
-        assert_eq!(
-            text,
-            "calls,name,none,list\n3,\"a, \"\"b\"\"\",,\n,c,,\"[1,2]\"\n"
-        );
-    }
 }

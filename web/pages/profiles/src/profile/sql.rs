@@ -1,11 +1,10 @@
 //! SQL over all ranks of a session: a statement, its rows, and the readable tables. The address has the statement.
 
-use std::sync::Arc;
-
 use trainscope_api::profile::{SqlAnswer, SqlRequest, SqlValue, TABLES};
+use trainscope_format::csv;
 
 use super::model::use_model;
-use super::parts::{head, quoted};
+use super::parts::head;
 use trainscope_web_kit::client::{self, ClientError};
 use trainscope_web_kit::components::download::{download, file_name};
 use trainscope_web_kit::components::profile_tabs::{ProfileTab, RANK};
@@ -195,7 +194,7 @@ fn Rows(answer: Query<SqlAnswer>) -> impl IntoView {
     let save = move || {
         if let Some(answer) = answer.answer.get_untracked() {
             let name = file_name(&model.profiles.run.get_untracked());
-            download(&csv(&answer), "text/csv", &format!("{name}-sql.csv"));
+            download(&table(&answer), "text/csv", &format!("{name}-sql.csv"));
         }
     };
     let right = move || {
@@ -312,14 +311,13 @@ fn text(value: &SqlValue) -> String {
     }
 }
 
-fn csv(answer: &Arc<SqlAnswer>) -> String {
-    let line = |cells: Vec<String>| {
-        let cells: Vec<String> = cells.iter().map(|cell| quoted(cell)).collect();
-        cells.join(",") + "\n"
+fn table(answer: &SqlAnswer) -> String {
+    let cell = |value: &SqlValue| match value {
+        SqlValue::Real(value) => csv::number(*value),
+        value => text(value),
     };
-    let rows = answer.rows.iter();
-    let rows = rows.map(|row| line(row.iter().map(text).collect()));
-    line(answer.columns.clone()) + &rows.collect::<String>()
+    let rows = answer.rows.iter().map(|row| row.iter().map(cell));
+    csv::text(&answer.columns, rows)
 }
 
 /// Tables with their columns.

@@ -214,7 +214,6 @@ fn Trace() -> impl IntoView {
     let steps = use_steps();
     let model = steps.model;
     let i18n = use_i18n();
-    let pointed = RwSignal::new(None::<Hit>);
     let figure = Signal::derive(move || {
         let texts = i18n.texts();
         let phases = steps.phases.get();
@@ -323,7 +322,6 @@ fn Trace() -> impl IntoView {
                     <ProfileChart
                         figure
                         label=Signal::derive(label)
-                        pointed
                         chosen=framed
                         tip=Callback::new(tip)
                         on_press=Callback::new(press)

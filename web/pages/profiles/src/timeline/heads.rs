@@ -8,6 +8,7 @@ use trainscope_api::timeline::{LaneGroup, TimelineLanes};
 
 use super::counter::{counter_at, counter_text};
 use super::times;
+use trainscope_web_kit::components::pointer::wheel;
 use trainscope_web_kit::components::{Icon, IconButton, IconName};
 use trainscope_web_kit::i18n::{I18n, use_i18n};
 use trainscope_web_kit::pixels::pixels;
@@ -75,8 +76,7 @@ pub(super) fn Heads() -> impl IntoView {
     };
     let on_wheel = move |event: web_sys::WheelEvent| {
         event.prevent_default();
-        let unit = [1.0, 16.0, 400.0][event.delta_mode().min(2) as usize];
-        model.scroll_by(event.delta_y() * unit);
+        model.scroll_by(wheel(&event).1);
     };
     view! {
         <div class="heads" data-part="heads" on:wheel=on_wheel>

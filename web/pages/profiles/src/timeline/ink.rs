@@ -3,12 +3,11 @@
 use std::sync::Arc;
 
 use trainscope_api::timeline::TimeKind;
-use trainscope_charts::theme::Rgb;
 use trainscope_charts::timeline::Ink;
 use trainscope_format::Severity;
 
 use trainscope_web_kit::prelude::*;
-use trainscope_web_kit::theme::use_theme;
+use trainscope_web_kit::theme::{Tokens, use_tokens};
 
 /// Tokens of kinds of time, in the order of their numbers.
 const KINDS: [&str; 6] = [
@@ -32,7 +31,6 @@ pub(super) struct Paint {
     pub(super) surface: String,
     pub(super) surface_2: String,
     pub(super) surface_3: String,
-    pub(super) grid: String,
     pub(super) line: String,
     pub(super) accent: String,
     pub(super) on_accent: String,
@@ -65,24 +63,12 @@ pub(super) fn colour_number(kind: u8) -> String {
 
 /// Current colours.
 pub(super) fn use_paint() -> Memo<Arc<Paint>> {
-    let theme = use_theme();
-    Memo::new(move |_| {
-        theme.get();
-        Arc::new(read())
-    })
+    use_tokens(read)
 }
 
-fn read() -> Paint {
-    let style = document()
-        .document_element()
-        .and_then(|root| window().get_computed_style(&root).ok().flatten());
-    let text = |name: &str| {
-        let value = style
-            .as_ref()
-            .and_then(|style| style.get_property_value(name).ok());
-        value.unwrap_or_default().trim().to_owned()
-    };
-    let colour = |name: &str| Rgb::from_hex(&text(name)).unwrap_or(Rgb(128, 128, 128));
+fn read(tokens: &Tokens) -> Paint {
+    let text = |name: &str| tokens.text(name);
+    let colour = |name: &str| tokens.colour(name);
     Paint {
         pixels: Ink {
             kinds: KINDS.map(colour),
@@ -99,16 +85,12 @@ fn read() -> Paint {
         surface: text("--surface"),
         surface_2: text("--surface-2"),
         surface_3: text("--surface-3"),
-        grid: text("--grid"),
         line: text("--line-2"),
         accent: text("--accent"),
         on_accent: text("--on-accent"),
         error: text("--error"),
         warning: text("--warning"),
         info: text("--info"),
-        font: text("--font")
-            .split_whitespace()
-            .collect::<Vec<_>>()
-            .join(" "),
+        font: tokens.font(),
     }
 }

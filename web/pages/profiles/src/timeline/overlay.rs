@@ -7,7 +7,6 @@ use trainscope_api::timeline::{
 };
 use trainscope_charts::label;
 use trainscope_format::Severity;
-use wasm_bindgen::JsCast;
 use web_sys::{CanvasRenderingContext2d, HtmlCanvasElement};
 
 use super::area::Area;
@@ -18,6 +17,7 @@ use super::model::Mark;
 use super::scene::Scene;
 use super::times::{self, Ticks, WallClock};
 use super::view::{View, nanos};
+use trainscope_web_kit::components::drawing::clear;
 use trainscope_web_kit::format;
 use trainscope_web_kit::i18n::TimelineTexts;
 
@@ -64,9 +64,11 @@ pub(super) struct Overlay<'a> {
 /// Draws everything on a canvas with `dpr` device pixels for each CSS pixel.
 pub(super) fn draw(canvas: &HtmlCanvasElement, overlay: &Overlay<'_>, dpr: f64) {
     let scene = overlay.scene;
-    let Some(context) = prepare(canvas, scene.width, scene.height + TOP, dpr) else {
+    let size = (scene.width * dpr, (scene.height + TOP) * dpr);
+    let Some(context) = clear(canvas, size, dpr, (0.0, 0.0)) else {
         return;
     };
+    context.set_text_baseline("middle");
     let pen = Pen {
         context,
         font: &overlay.paint.font,
@@ -91,34 +93,6 @@ pub(super) fn draw(canvas: &HtmlCanvasElement, overlay: &Overlay<'_>, dpr: f64) 
     pen.context.restore();
     overlay.selection(&pen);
     overlay.marks(&pen);
-}
-
-fn prepare(
-    canvas: &HtmlCanvasElement,
-    width: f64,
-    height: f64,
-    dpr: f64,
-) -> Option<CanvasRenderingContext2d> {
-    #[expect(
-        clippy::cast_possible_truncation,
-        clippy::cast_sign_loss,
-        reason = "sides of an element in device pixels; `as` saturates"
-    )]
-    let device = |side: f64| (side * dpr).round() as u32;
-    let (columns, rows) = (device(width), device(height));
-    if canvas.width() != columns {
-        canvas.set_width(columns);
-    }
-    if canvas.height() != rows {
-        canvas.set_height(rows);
-    }
-    let context = canvas.get_context("2d").ok()??;
-    let context: CanvasRenderingContext2d = context.dyn_into().ok()?;
-    context.set_transform(1.0, 0.0, 0.0, 1.0, 0.0, 0.0).ok()?;
-    context.clear_rect(0.0, 0.0, f64::from(columns), f64::from(rows));
-    context.set_transform(dpr, 0.0, 0.0, dpr, 0.0, 0.0).ok()?;
-    context.set_text_baseline("middle");
-    Some(context)
 }
 
 /// A canvas with a few shapes.

@@ -4,8 +4,6 @@ use std::sync::Arc;
 
 use leptos::html;
 use trainscope_charts::timeline::Picture;
-use wasm_bindgen::{Clamped, JsCast};
-use web_sys::{CanvasRenderingContext2d, HtmlCanvasElement, ImageData};
 
 use super::drag::{Band, Drag, Effect as DragEffect, Room, band_at};
 use super::heads::{Heads, TopHeads};
@@ -14,6 +12,8 @@ use super::model::{Model, use_model};
 use super::overlay::{self, Overlay, TOP};
 use super::scene::{Below, Scene};
 use super::times;
+use trainscope_web_kit::components::drawing::put_pixels;
+use trainscope_web_kit::components::pointer::{capture, place, wheel, zoom_factor};
 use trainscope_web_kit::components::{Ticket, use_size};
 use trainscope_web_kit::i18n::use_i18n;
 use trainscope_web_kit::pixels::pixels;
@@ -84,7 +84,7 @@ fn draw(model: Model, pixel_canvas: NodeRef<html::Canvas>, canvas: NodeRef<html:
                 picture.update_value(|picture| {
                     scene.paint(picture, dpr, &paint.pixels, &ticks.times);
                     // A canvas without a context cannot be drawn on.
-                    let _ignored = put(&pixel_canvas, picture);
+                    let _ignored = put_pixels(&pixel_canvas, picture.size().0, picture.bytes());
                 });
             }
             let slice = model.slice.answer.get_untracked();
@@ -163,26 +163,6 @@ fn draw(model: Model, pixel_canvas: NodeRef<html::Canvas>, canvas: NodeRef<html:
     on_cleanup(move || ticket.give_up());
 }
 
-/// Puts a picture on a canvas of its size.
-fn put(canvas: &HtmlCanvasElement, picture: &Picture) -> Option<()> {
-    let (width, height) = picture.size();
-    let (width, height) = (u32::try_from(width).ok()?, u32::try_from(height).ok()?);
-    if width == 0 || height == 0 {
-        return None;
-    }
-    if canvas.width() != width {
-        canvas.set_width(width);
-    }
-    if canvas.height() != height {
-        canvas.set_height(height);
-    }
-    let context = canvas.get_context("2d").ok()??;
-    let context: CanvasRenderingContext2d = context.dyn_into().ok()?;
-    let bytes = Clamped(picture.bytes());
-    let image = ImageData::new_with_u8_clamped_array_and_sh(bytes, width, height).ok()?;
-    context.put_image_data(&image, 0.0, 0.0).ok()
-}
-
 /// The upper canvas, which takes pointer and wheel.
 #[component]
 fn Surface(canvas: NodeRef<html::Canvas>) -> impl IntoView {
@@ -211,10 +191,7 @@ fn Surface(canvas: NodeRef<html::Canvas>) -> impl IntoView {
         let press = Drag::new(at, is_pan, view, scroll, room());
         follow(press.begin());
         drag.set_value(Some(press));
-        if let Some(canvas) = canvas.get_untracked() {
-            // Without capture a drag ends at the edge, which is acceptable.
-            let _ignored = canvas.set_pointer_capture(event.pointer_id());
-        }
+        capture(&event, canvas);
     };
     let on_move = move |event: web_sys::PointerEvent| {
         let at = place(&event, canvas);
@@ -245,16 +222,13 @@ fn Surface(canvas: NodeRef<html::Canvas>) -> impl IntoView {
             return;
         };
         event.prevent_default();
-        // Lines and pages of the wheel, in pixels.
-        let unit = [1.0, 16.0, 400.0][event.delta_mode().min(2) as usize];
-        let (dx, dy) = (event.delta_x() * unit, event.delta_y() * unit);
+        let (dx, dy) = wheel(&event);
         let width = model.size.get_untracked().0.max(1.0);
         if event.shift_key() || dx.abs() > dy.abs() {
             let by = if dx.abs() > dy.abs() { dx } else { dy };
             model.pan(by / width);
         } else {
-            let factor = (-dy / 400.0).clamp(-0.6, 0.6).exp();
-            model.zoom(factor, at.0 / width);
+            model.zoom(zoom_factor(dy), at.0 / width);
         }
     };
     let label = move || {
@@ -407,13 +381,4 @@ fn ReadOut() -> impl IntoView {
         {cross}
         {tip}
     }
-}
-
-/// Place of the pointer in a canvas, CSS pixels.
-fn place(event: &web_sys::MouseEvent, canvas: NodeRef<html::Canvas>) -> Option<(f64, f64)> {
-    let rect = canvas.get_untracked()?.get_bounding_client_rect();
-    Some((
-        f64::from(event.client_x()) - rect.left(),
-        f64::from(event.client_y()) - rect.top(),
-    ))
 }

@@ -1,16 +1,13 @@
 //! The surface along both axes through the end of the training.
 
-use std::sync::Arc;
-
 use trainscope_analysis::landscape::LossScale;
-use trainscope_charts::line::{LimitLine, Line, XKind, YRange};
-use trainscope_charts::overlay::Crosshair;
+use trainscope_charts::line::{LimitLine, Line, XKind};
 use trainscope_charts::scale::Scale;
 use trainscope_charts::theme::Rgb;
 
 use super::load::LandscapeView;
 use super::model::use_model;
-use trainscope_web_kit::components::{ChartEvents, Figure, LineChart, use_palette};
+use trainscope_web_kit::components::{Figure, LineChart, use_palette};
 use trainscope_web_kit::i18n::{LandscapeTexts, use_i18n};
 use trainscope_web_kit::prelude::*;
 
@@ -27,12 +24,6 @@ pub(super) fn Cuts() -> impl IntoView {
         let scale = model.scale.get();
         figure(view.as_deref(), scale, theme, texts)
     });
-    let nothing = ChartEvents {
-        hover: Callback::new(|_| ()),
-        select: Callback::new(|_| ()),
-        view: Callback::new(|_| ()),
-        fit: Callback::new(|()| ()),
-    };
     let label = Signal::derive(move || i18n.texts().landscape().cuts.to_owned());
     let legend = move || {
         let [first, second] = i18n.texts().landscape().directions;
@@ -49,15 +40,7 @@ pub(super) fn Cuts() -> impl IntoView {
     };
     view! {
         <div class="cut-plot">
-            <LineChart
-                figure
-                label
-                crosshair=Signal::stored(None::<Crosshair>)
-                geometry=RwSignal::new(None)
-                canvas=NodeRef::new()
-                events=nothing
-                wheel_zooms=false
-            />
+            <LineChart figure label />
         </div>
         <div class="legend">{legend}</div>
     }
@@ -101,15 +84,12 @@ fn figure(
         is_passed: false,
     });
     Figure {
-        lines: Arc::new(lines),
-        x,
         x_kind: XKind::Value,
-        x_scale: Scale::Linear,
         scale: match scale {
             LossScale::Linear => Scale::Linear,
             LossScale::Log => Scale::Log,
         },
-        y_range: YRange::All,
         limits: limits.into_iter().collect(),
+        ..Figure::over_steps(lines, x)
     }
 }

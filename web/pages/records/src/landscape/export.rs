@@ -1,8 +1,7 @@
 //! Downloads: the displayed picture as SVG or PNG, the surface and the path as CSV.
 
-use std::fmt::Write as _;
-
 use trainscope_charts::svg;
+use trainscope_format::csv;
 
 use super::load::LandscapeView;
 use super::model::{Model, use_model};
@@ -99,46 +98,32 @@ fn file_of(model: &Model, extension: &str) -> String {
     )
 }
 
-/// Text that reads back as exactly this number.
-fn number(value: f64) -> String {
-    if value.is_nan() {
-        "NaN".to_owned()
-    } else if value.is_infinite() {
-        if value > 0.0 { "Infinity" } else { "-Infinity" }.to_owned()
-    } else {
-        value.to_string()
-    }
-}
-
 /// CSV with a row for each point of the surface.
 fn surface_csv(view: &LandscapeView) -> String {
-    let mut text = "x,y,z\r\n".to_owned();
-    let columns = view.surface.x().len().max(1);
-    for (row, losses) in view.surface.z().chunks(columns).enumerate() {
-        let y = view.surface.y().get(row).copied().unwrap_or(f64::NAN);
-        for (x, loss) in view.surface.x().iter().zip(losses) {
-            // Writing to a String does not fail.
-            let _ignored = write!(text, "{},{},{}\r\n", number(*x), number(y), number(*loss));
-        }
-    }
-    text
+    let surface = &view.surface;
+    let columns = surface.x().len().max(1);
+    let lines = surface.z().chunks(columns).enumerate();
+    let rows = lines.flat_map(|(row, losses)| {
+        let y = surface.y().get(row).copied().unwrap_or(f64::NAN);
+        let points = surface.x().iter().zip(losses);
+        points.map(move |(x, loss)| [*x, y, *loss].map(csv::number))
+    });
+    csv::text(["x", "y", "z"], rows)
 }
 
 /// CSV with a row for each recorded state.
 fn path_csv(view: &LandscapeView) -> String {
-    let mut text = "interval,step,x,y,z,training_loss\r\n".to_owned();
     let maybe = |value: Option<i64>| value.map(|number| number.to_string()).unwrap_or_default();
-    for saved in &view.figures.saved {
-        let _ignored = write!(
-            text,
-            "{},{},{},{},{},{}\r\n",
+    let rows = view.figures.saved.iter().map(|saved| {
+        [
             maybe(saved.interval),
             maybe(saved.step),
-            number(saved.at.0),
-            number(saved.at.1),
-            number(saved.loss),
-            saved.training_loss.map(number).unwrap_or_default(),
-        );
-    }
-    text
+            csv::number(saved.at.0),
+            csv::number(saved.at.1),
+            csv::number(saved.loss),
+            saved.training_loss.map(csv::number).unwrap_or_default(),
+        ]
+    });
+    let head = "interval,step,x,y,z,training_loss";
+    csv::text(head.split(','), rows)
 }

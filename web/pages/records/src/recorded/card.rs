@@ -102,38 +102,47 @@ fn frame<T: Clone + Send + Sync + 'static>(
 ) -> impl IntoView {
     let i18n = use_i18n();
     let (shown, is_fetching) = (loading.shown, loading.is_fetching);
-    let cells = move || {
-        let all = shown.get();
-        let is_alone = all.len() == 1;
-        let cells = all.into_iter().map(|one| {
+    let is_alone = Memo::new(move |_| shown.with(Vec::len) == 1);
+    let place = |one: &SeriesRecord<T>| {
+        let record = one.record.as_ref();
+        record.map(|record| (record.step, record.wall_time_secs))
+    };
+    // A clip plays on while records of other runs arrive.
+    let key = move |one: &SeriesRecord<T>| {
+        let place = place(one).map(|(step, wall_time)| (step, wall_time.to_bits()));
+        (one.id.clone(), place, i18n.locale() as u8)
+    };
+    let whole = move |one: SeriesRecord<T>| {
+        let place = place(&one);
+        let when = move || {
+            let (step, wall_time) = place?;
             let texts = i18n.texts().recorded();
             let wanted = tag.with_value(|tag| settings.step_of(tag));
-            let when = one.record.as_ref().map(|record| {
-                let step = step_text(record.step, wanted, texts.step, texts.nearest);
-                let moment = format::moment(record.wall_time_secs);
-                view! {
-                    <span data-part="step">{step}</span>
-                    <span class="ink3">{moment}</span>
-                }
-            });
-            let name = (!is_alone).then(|| name(&one.id));
-            let run = one.id.run.clone();
+            Some(view! {
+                <span data-part="step">{step_text(step, wanted, texts.step, texts.nearest)}</span>
+                <span class="ink3">{format::moment(wall_time)}</span>
+            })
+        };
+        let id = one.id.clone();
+        let name = move || (!is_alone.get()).then(|| name(&id));
+        let run = one.id.run.clone();
+        let empty = move || {
             // An answer may have no record.
-            let is_missing = one.record.is_none();
-            let empty = move || {
-                let is_empty = is_missing && !is_fetching.get();
-                is_empty.then(|| i18n.texts().overview().no_record)
-            };
-            view! {
-                <div class="cell" data-run=run>
-                    <div class="names micro ink2" data-part="names">{name} {when} {empty}</div>
-                    {cell(one)}
-                </div>
-            }
-        });
-        cells.collect_view()
+            let is_empty = place.is_none() && !is_fetching.get();
+            is_empty.then(|| i18n.texts().overview().no_record)
+        };
+        view! {
+            <div class="cell" data-run=run>
+                <div class="names micro ink2" data-part="names">{name} {when} {empty}</div>
+                {cell(one)}
+            </div>
+        }
     };
-    let body = view! { <div class="cells">{cells}</div> };
+    let body = view! {
+        <div class="cells">
+            <For each=move || shown.get() key children=whole />
+        </div>
+    };
     around(
         settings,
         tag,

@@ -1,13 +1,8 @@
 //! Precision over recall of all shown runs at one step, the area below, and the counts at each threshold.
 
-use std::sync::Arc;
-
-use leptos::html;
-use trainscope_charts::geometry::Geometry;
 use trainscope_charts::label;
 use trainscope_charts::line::{Line, XKind, YRange};
 use trainscope_charts::overlay::Crosshair;
-use trainscope_charts::scale::Scale;
 use trainscope_format::PrCurve;
 
 use super::load::SeriesRecord;
@@ -44,17 +39,11 @@ pub(super) fn Curves(
             })
         });
         Figure {
-            lines: Arc::new(lines.collect()),
-            x: (0.0, 1.0),
             x_kind: XKind::Value,
-            x_scale: Scale::Linear,
-            scale: Scale::Linear,
             y_range: YRange::Unit,
-            limits: Vec::new(),
+            ..Figure::over_steps(lines.collect(), (0.0, 1.0))
         }
     });
-    let geometry = RwSignal::new(None::<Arc<Geometry>>);
-    let canvas = NodeRef::<html::Canvas>::new();
     let crosshair = Signal::derive(move || {
         pointer.get().map(|x| Crosshair {
             x,
@@ -66,9 +55,7 @@ pub(super) fn Curves(
         hover: Callback::new(move |x: Option<f64>| {
             pointer.set(x.map(|x| x.clamp(0.0, 1.0)));
         }),
-        select: Callback::new(|_| {}),
-        view: Callback::new(|_| {}),
-        fit: Callback::new(|()| {}),
+        ..ChartEvents::default()
     };
     let rows = move || {
         let texts = i18n.texts().recorded();
@@ -143,10 +130,7 @@ pub(super) fn Curves(
                     tag.with_value(|tag| format!("{tag}: {}", i18n.texts().recorded().pr_chart))
                 })
                 crosshair=crosshair
-                geometry=geometry
-                canvas=canvas
                 events=events
-                wheel_zooms=false
             />
             <p class="micro ink3 axes">{i18n.text(|t| t.recorded().recall)}</p>
             {rows}

@@ -7,13 +7,14 @@ use leptos::ev;
 use leptos::html;
 use trainscope_api::paths;
 use trainscope_api::records::{At, Blob, Images};
-use wasm_bindgen::{Clamped, JsCast};
+use wasm_bindgen::JsCast;
 
 use super::load::{SeriesRecord, at_steps};
-use super::pixel::{Difference, Pixels};
+use super::pixel::Pixels;
 use super::settings::{Against, Settings};
 use trainscope_web_kit::client;
 use trainscope_web_kit::components::browse::SeriesId;
+use trainscope_web_kit::components::drawing::put_pixels;
 use trainscope_web_kit::format;
 use trainscope_web_kit::i18n::RecordedTexts;
 use trainscope_web_kit::prelude::*;
@@ -162,7 +163,7 @@ pub(super) fn Subtracted(
                 let Some(difference) = Pixels::of(&image)?.minus(other) else {
                     return Some(Outcome::OtherSize);
                 };
-                paint(&canvas.get()?, &difference)?;
+                put_pixels(&canvas.get()?, difference.width, &difference.painted)?;
                 let (differing, pixels) = (difference.differing, difference.pixels);
                 Some(Outcome::Painted(differing, pixels, difference.greatest))
             })
@@ -181,16 +182,4 @@ pub(super) fn Subtracted(
             style:width=move || width.get()
         ></canvas>
     }
-}
-
-/// Draws a difference in its natural size; `None` if the browser refuses.
-fn paint(canvas: &web_sys::HtmlCanvasElement, difference: &Difference) -> Option<()> {
-    let width = difference.width;
-    let painted = Clamped(&difference.painted[..]);
-    let data = web_sys::ImageData::new_with_u8_clamped_array(painted, width).ok()?;
-    canvas.set_width(width);
-    canvas.set_height(data.height());
-    let context = canvas.get_context("2d").ok()??;
-    let context: web_sys::CanvasRenderingContext2d = context.dyn_into().ok()?;
-    context.put_image_data(&data, 0.0, 0.0).ok()
 }

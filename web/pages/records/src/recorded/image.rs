@@ -13,6 +13,7 @@ use super::pixel::{self, Pixels};
 use super::settings::Settings;
 use trainscope_web_kit::client;
 use trainscope_web_kit::components::download::file_name;
+use trainscope_web_kit::components::pointer::place_and_size;
 use trainscope_web_kit::components::{IconName, fixed_icon, is_enlarged, use_size};
 use trainscope_web_kit::format;
 use trainscope_web_kit::i18n::use_i18n;
@@ -106,15 +107,11 @@ fn Picture(
         }
     };
     let on_move = move |event: ev::PointerEvent| {
-        let (Some(image), Some(size)) = (image.get_untracked(), size.get_untracked()) else {
+        let at = place_and_size(&event, image).zip(size.get_untracked());
+        let Some(((at, shown), natural)) = at else {
             return;
         };
-        let rect = image.get_bounding_client_rect();
-        let at = (
-            f64::from(event.client_x()) - rect.left(),
-            f64::from(event.client_y()) - rect.top(),
-        );
-        let place = pixel::under(at, (rect.width(), rect.height()), size);
+        let place = pixel::under(at, shown, natural);
         if pointed.get_untracked() != place {
             pointed.set(place);
         }

@@ -53,7 +53,7 @@ impl Pixels {
         }
         let pixels = self.read((0, 0), self.size)?;
         let other = other.read((0, 0), other.size)?;
-        Some(Difference::of(&pixels, &other, self.size.0))
+        Some(Difference::of(&pixels, &other, self.size.0 as usize))
     }
 
     fn read(&self, from: (u32, u32), size: (u32, u32)) -> Option<Vec<u8>> {
@@ -70,7 +70,7 @@ pub(super) struct Difference {
     /// transparent if they are equal. Opacity grows with the difference.
     pub(super) painted: Vec<u8>,
     /// Pixels in a row.
-    pub(super) width: u32,
+    pub(super) width: usize,
     /// Pixels that differ in any channel.
     pub(super) differing: u64,
     pub(super) pixels: u64,
@@ -87,7 +87,7 @@ const FAINTEST: f64 = 64.0;
 
 impl Difference {
     /// Takes red, green, blue and opacity of each pixel of both pictures.
-    fn of(pixels: &[u8], other: &[u8], width: u32) -> Self {
+    fn of(pixels: &[u8], other: &[u8], width: usize) -> Self {
         let strongest: Vec<i16> = pixels
             .chunks_exact(4)
             .zip(other.chunks_exact(4))

@@ -7,6 +7,7 @@ use hound::{SampleFormat, WavReader};
 use leptos::html;
 
 use trainscope_web_kit::client;
+use trainscope_web_kit::components::pointer::share;
 use trainscope_web_kit::i18n::use_i18n;
 use trainscope_web_kit::prelude::*;
 use trainscope_web_kit::query::query;
@@ -47,16 +48,14 @@ pub(super) fn Waveform(
     Effect::new(move || has_wave.set(wave.with(Option::is_some)));
     let plot = NodeRef::<html::Div>::new();
     let on_press = move |event: web_sys::PointerEvent| {
-        let (Some(plot), Some(player)) = (plot.get_untracked(), player.get_untracked()) else {
+        let Some(((x, _), player)) = share(&event, plot).zip(player.get_untracked()) else {
             return;
         };
-        let rect = plot.get_bounding_client_rect();
-        let share = (f64::from(event.client_x()) - rect.left()) / rect.width().max(1.0);
-        let to = share.clamp(0.0, 1.0) * player.duration();
+        let to = x.clamp(0.0, 1.0) * player.duration();
         // The duration is NaN until the browser knows it.
         if to.is_finite() {
             player.set_current_time(to);
-            progress.set(share.clamp(0.0, 1.0));
+            progress.set(x.clamp(0.0, 1.0));
         }
     };
     move || {

@@ -126,7 +126,8 @@ pub(super) fn Card(place: Place) -> impl IntoView {
         let (number, (by, factor)) = page.key_zoom.get();
         let is_mine = untrack(|| tag.with_value(|tag| page.key_card().as_ref() == Some(tag)));
         if is_mine && before.is_some_and(|before| before != number) {
-            let axis = geometry.with_untracked(|layout| layout.as_ref().map(|layout| layout.x));
+            let axis =
+                geometry.with_untracked(|layout| layout.as_ref().map(|layout| layout.x.axis));
             let pointer = page.pointer.get_untracked().map(|pointer| pointer.x);
             if let Some(axis) = axis {
                 let around = pointer.and_then(|x| axis.fraction(x)).unwrap_or(0.5);

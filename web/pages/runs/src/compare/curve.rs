@@ -5,16 +5,13 @@ use std::sync::Arc;
 use trainscope_api::compare::{Align, ScalarDifference};
 use trainscope_api::scalars::{ScalarsAnswer, ScalarsRequest, Series, SeriesKey};
 use trainscope_charts::label;
-use trainscope_charts::line::{Line, XKind, YRange};
+use trainscope_charts::line::Line;
 use trainscope_charts::overlay::Crosshair;
-use trainscope_charts::scale::Scale;
 
 use super::model::use_model;
 use super::parts::head;
 use trainscope_web_kit::client;
-use trainscope_web_kit::components::{
-    ChartEvents, Figure, LineChart, RunChip, line_of, use_palette,
-};
+use trainscope_web_kit::components::{Figure, LineChart, RunChip, line_of, use_palette};
 use trainscope_web_kit::i18n::use_i18n;
 use trainscope_web_kit::prelude::*;
 use trainscope_web_kit::query::query;
@@ -120,24 +117,17 @@ pub(super) fn Curves(tag: String, rank: u32) -> impl IntoView {
             (range.0 as f64, range.1.max(range.0 + 1) as f64)
         })
     };
-    let figure = move |lines: Vec<Line>| Figure {
-        lines: Arc::new(lines),
-        x: range(),
-        x_kind: XKind::Step,
-        x_scale: Scale::Linear,
-        scale: Scale::Linear,
-        y_range: YRange::All,
-        limits: Vec::new(),
-    };
-    let curves = Signal::derive(move || figure(lines(<[Option<Series>]>::to_vec)));
+    let curves =
+        Signal::derive(move || Figure::over_steps(lines(<[Option<Series>]>::to_vec), range()));
     let apart = Signal::derive(move || {
-        figure(lines(|all| {
+        let lines = lines(|all| {
             let base = all.first().cloned().flatten();
             let other = |series: &Option<Series>| Some(minus(base.as_ref()?, series.as_ref()?));
             std::iter::once(None)
                 .chain(all.iter().skip(1).map(other))
                 .collect()
-        }))
+        });
+        Figure::over_steps(lines, range())
     });
     // The difference pairs equal steps, which only fits this alignment.
     let has_difference = Memo::new(move |_| model.align.get() == Align::Step);
@@ -159,12 +149,6 @@ pub(super) fn Curves(tag: String, rank: u32) -> impl IntoView {
         };
         (i18n.texts().compare().minus)(&model.name(other), &model.name(base))
     });
-    let events = ChartEvents {
-        hover: Callback::new(|_| {}),
-        select: Callback::new(|_| {}),
-        view: Callback::new(|_| {}),
-        fit: Callback::new(|()| {}),
-    };
     let legend = move || {
         model
             .runs
@@ -190,10 +174,6 @@ pub(super) fn Curves(tag: String, rank: u32) -> impl IntoView {
                     figure=curves
                     label
                     crosshair
-                    geometry=RwSignal::new(None)
-                    canvas=NodeRef::new()
-                    events=events
-                    wheel_zooms=Signal::stored(false)
                 />
             </div>
             <Show when=move || has_difference.get()>
@@ -203,10 +183,6 @@ pub(super) fn Curves(tag: String, rank: u32) -> impl IntoView {
                         figure=apart
                         label=difference_label
                         crosshair
-                        geometry=RwSignal::new(None)
-                        canvas=NodeRef::new()
-                        events=events
-                        wheel_zooms=Signal::stored(false)
                     />
                 </div>
             </Show>

@@ -65,7 +65,6 @@ pub(super) fn MapCard(#[prop(optional)] is_long: bool) -> impl IntoView {
     let model = use_model();
     let i18n = use_i18n();
     let palette = use_palette();
-    let pointed = RwSignal::new(None::<Hit>);
     let drawn = Memo::new(move |_| {
         let place = model.place();
         model.map.answer.with(|map| {
@@ -184,7 +183,7 @@ pub(super) fn MapCard(#[prop(optional)] is_long: bool) -> impl IntoView {
             </Show>
             <div class="scroll">
                 <div class="plot" style:height=height hidden=move || is_empty.get()>
-                    <ProfileChart figure=shown label pointed tip=Callback::new(tip) on_press=Callback::new(press) />
+                    <ProfileChart figure=shown label tip=Callback::new(tip) on_press=Callback::new(press) />
                 </div>
             </div>
         </section>

@@ -7,7 +7,7 @@ use trainscope_format::Role;
 use trainscope_format::hparams::HparamValue;
 
 use super::model::use_model;
-use trainscope_web_kit::components::download::download;
+use trainscope_web_kit::components::download::download_rows;
 use trainscope_web_kit::components::{IconButton, IconName};
 use trainscope_web_kit::format;
 use trainscope_web_kit::i18n::{CompareTexts, use_i18n};
@@ -99,18 +99,8 @@ pub(super) fn downloads<T: Serialize + 'static>(
     let i18n = use_i18n();
     let model = use_model();
     let save = move |is_json: bool| {
-        let rows: Vec<serde_json::Value> = untrack(&rows)
-            .into_iter()
-            .filter_map(|row| serde_json::to_value(row).ok())
-            .collect();
         let base = untrack(|| model.base()).replace('/', "-");
-        let name = format!("{base}-{name}");
-        if is_json {
-            let text = serde_json::Value::Array(rows).to_string();
-            download(&text, "application/json", &format!("{name}.json"));
-        } else {
-            download(&csv(&rows), "text/csv", &format!("{name}.csv"));
-        }
+        download_rows(untrack(&rows), &[], &format!("{base}-{name}"), is_json);
     };
     let (as_csv, as_json) = (save.clone(), save);
     let label = |kind: &'static str| {
@@ -123,55 +113,4 @@ pub(super) fn downloads<T: Serialize + 'static>(
         </span>
     }
     .into_any()
-}
-
-/// Rows as CSV (RFC 4180) with all fields in the head. Text that a spreadsheet would take for a formula gets an
-/// apostrophe.
-fn csv(rows: &[serde_json::Value]) -> String {
-    let mut columns: Vec<&String> = Vec::new();
-    for (key, _) in rows.iter().filter_map(|row| row.as_object()).flatten() {
-        if !columns.contains(&key) {
-            columns.push(key);
-        }
-    }
-    let quoted = |text: &str| {
-        let text = if text.starts_with(['=', '+', '-', '@']) && text.parse::<f64>().is_err() {
-            format!("'{text}")
-        } else {
-            text.to_owned()
-        };
-        if text.contains([',', '"', '\n', '\r']) {
-            format!("\"{}\"", text.replace('"', "\"\""))
-        } else {
-            text
-        }
-    };
-    let cell = |value: Option<&serde_json::Value>| match value {
-        None | Some(serde_json::Value::Null) => String::new(),
-        Some(serde_json::Value::String(text)) => quoted(text),
-        Some(other) => quoted(&other.to_string()),
-    };
-    let head: Vec<String> = columns.iter().map(|column| quoted(column)).collect();
-    let lines = rows.iter().map(|row| {
-        let cells: Vec<String> = columns
-            .iter()
-            .map(|column| cell(row.get(column.as_str())))
-            .collect();
-        cells.join(",")
-    });
-    let mut all = vec![head.join(",")];
-    all.extend(lines);
-    all.join("\r\n") + "\r\n"
-}
-
-#[cfg(test)]
-mod tests {
-    use super::csv;
-
-    #[test]
-    fn fields_are_quoted() {
-        let rows = [serde_json::json!({"name": "=a,b", "step": -3, "note": null})];
-        let text = csv(&rows);
-        assert!(text.contains("\"'=a,b\"") && text.contains("-3"), "{text}");
-    }
 }

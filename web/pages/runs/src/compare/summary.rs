@@ -154,7 +154,7 @@ fn sentence(i18n: I18n, against: &AgainstBase) -> AnyView {
                 ),
                 None => route::scalars_href(&base, &model.runs.get(), Some(&first.name)),
             };
-            let (before, after) = words.split_once(&first.name).unwrap_or((&words, ""));
+            let (before, after) = around_name(&words, &first.name).unwrap_or((&words, ""));
             let has_name = before.len() < words.len();
             let name = has_name.then(|| {
                 view! {
@@ -225,5 +225,32 @@ const fn outcome_name(outcome: Outcome) -> &'static str {
         Outcome::SoFar => "so-far",
         Outcome::Unread => "unread",
         Outcome::Nothing => "nothing",
+    }
+}
+
+/// Text before and after the last place where a name is a word of its sentence: `0` does not match `step 80`.
+fn around_name<'a>(words: &'a str, name: &str) -> Option<(&'a str, &'a str)> {
+    let is_letter =
+        |letter: Option<char>| letter.is_some_and(|letter| letter.is_ascii_alphanumeric());
+    let mut places = words.rmatch_indices(name);
+    places.find_map(|(at, _)| {
+        let (before, after) = (&words[..at], &words[at + name.len()..]);
+        let is_part = is_letter(before.chars().next_back()) || is_letter(after.chars().next());
+        (!is_part).then_some((before, after))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_is_found_as_a_word() {
+        let words = "They differ from step 80, first in 0.";
+        assert_eq!(around_name(words, "0").unwrap().1, ".");
+        let words = "从迭代 80 起不同，最先是 fc.weight。";
+        assert_eq!(around_name(words, "fc.weight").unwrap().1, "。");
+        assert_eq!(around_name("They are equal.", "0"), None);
+        assert_eq!(around_name("a step", "ste"), None);
     }
 }

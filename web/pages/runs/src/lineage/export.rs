@@ -1,10 +1,11 @@
 //! Exports of the page: the table as CSV and JSON, the lines as SVG and PNG.
 
+use std::iter;
 use std::sync::Arc;
 
-use trainscope_api::table::CellValue;
 use trainscope_charts::parallel::{Layout, Spec};
 use trainscope_charts::svg;
+use trainscope_format::csv;
 
 use super::model::Model;
 use super::shades::Shades;
@@ -69,55 +70,16 @@ fn picture(model: &Model, palette: &Palette, shades: &Shades) -> String {
     svg::parallel(&layout, (&below, &above), names, &palette.theme)
 }
 
-/// RFC 4180: first column `run`, keys as heads, numbers that read back exactly, empty cells without a value. A text
-/// that a spreadsheet would take for a formula begins with `'`.
-fn csv(view: &Arc<View>, order: &[u32], keys: &[String]) -> String {
-    let head = std::iter::once("run")
-        .chain(keys.iter().map(String::as_str))
-        .map(field);
-    let mut out = head.collect::<Vec<_>>().join(",");
-    out.push_str("\r\n");
-    for row in order.iter().map(|row| *row as usize) {
-        let name = view
-            .names
-            .get(row)
-            .map_or_else(String::new, |name| field(name));
-        let cells = keys.iter().map(|key| match view.value(key, row) {
-            CellValue::Missing => String::new(),
-            CellValue::Number(number) => number_text(number),
-            CellValue::Text(text) => field(&text),
-            CellValue::Truth(yes) => yes.to_string(),
-        });
-        out.push_str(
-            &std::iter::once(name)
-                .chain(cells)
-                .collect::<Vec<_>>()
-                .join(","),
-        );
-        out.push_str("\r\n");
-    }
-    out
-}
-
-fn number_text(number: f64) -> String {
-    match number {
-        f64::INFINITY => "Infinity".to_owned(),
-        f64::NEG_INFINITY => "-Infinity".to_owned(),
-        number => number.to_string(),
-    }
-}
-
-fn field(text: &str) -> String {
-    let safe = if text.starts_with(['=', '+', '-', '@']) {
-        format!("'{text}")
-    } else {
-        text.to_owned()
-    };
-    if safe.contains(['"', ',', '\n', '\r']) {
-        format!("\"{}\"", safe.replace('"', "\"\""))
-    } else {
-        safe
-    }
+/// CSV: first column `run`, keys as heads, empty cells without a value.
+fn csv(view: &View, order: &[u32], keys: &[String]) -> String {
+    let head = iter::once("run").chain(keys.iter().map(String::as_str));
+    let rows = order.iter().map(|row| {
+        let row = *row as usize;
+        let name = view.names.get(row).cloned().unwrap_or_default();
+        let cells = keys.iter().map(move |key| view.value(key, row).text());
+        iter::once(name).chain(cells)
+    });
+    csv::text(head, rows)
 }
 
 /// List of objects, with values in the format of the API.
@@ -140,7 +102,7 @@ fn json(view: &Arc<View>, order: &[u32], keys: &[String]) -> String {
 mod tests {
     use super::super::view::table;
     use super::*;
-    use CellValue::{Missing, Number, Text, Truth};
+    use trainscope_api::table::CellValue::{Missing, Number, Text, Truth};
 
     #[test]
     fn tables_read_back_and_no_text_is_a_formula() {
@@ -157,7 +119,7 @@ mod tests {
         let keys = ["lr", "note, \"x\"", "amp"].map(str::to_owned);
         assert_eq!(
             csv(&view, &[0, 1, 2], &keys),
-            "run,lr,\"note, \"\"x\"\"\",amp\r\nr0,0.1,'=1+1,true\r\nr1,NaN,\"a,b\",\r\nr2,-Infinity,,false\r\n"
+            "run,lr,\"note, \"\"x\"\"\",amp\nr0,0.1,'=1+1,true\nr1,NaN,\"a,b\",\nr2,-Infinity,,false\n"
         );
         // Compared as values: the order of members depends on features of `serde_json` that other packages turn on.
         let members: serde_json::Value =

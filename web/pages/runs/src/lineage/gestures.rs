@@ -9,6 +9,7 @@ use trainscope_charts::parallel::{AxisKind, Layout, PlacedAxis};
 use super::brush::Brush;
 use super::gesture::{Gesture, brushed, end_at, ends_at, moved};
 use super::model::use_model;
+use trainscope_web_kit::components::pointer::{capture, place};
 use trainscope_web_kit::prelude::*;
 use trainscope_web_kit::url_state::History;
 
@@ -55,12 +56,8 @@ impl Gestures {
 
     /// Position on the plot, including the scroll offset, CSS pixels.
     pub(super) fn place(self, event: &web_sys::PointerEvent) -> Option<(f64, f64)> {
-        let holder = self.holder.get_untracked()?;
-        let rect = holder.get_bounding_client_rect();
-        Some((
-            f64::from(event.client_x()) - rect.left() + f64::from(holder.scroll_left()),
-            f64::from(event.client_y()) - rect.top(),
-        ))
+        let (x, y) = place(event, self.holder)?;
+        Some((x + f64::from(self.holder.get_untracked()?.scroll_left()), y))
     }
 
     /// Begins to drag a head.
@@ -99,10 +96,7 @@ impl Gestures {
             self.gesture.set_value(Some(Gesture::Line { from: (x, y) }));
             return;
         };
-        if let Some(chart) = self.chart.get_untracked() {
-            // Without capture a drag only ends when it leaves the plot, which is acceptable.
-            let _ignored = chart.set_pointer_capture(event.pointer_id());
-        }
+        capture(event, self.chart);
         event.prevent_default();
         let brush = self
             .model

@@ -5,7 +5,6 @@ use std::sync::Arc;
 use trainscope_api::importance::{
     Bar, ImportanceAnswer, ImportanceRequest, Measure, Pair, Reason, Trust,
 };
-use trainscope_api::profile::Sentence;
 use trainscope_api::table::{ColumnGroup, ColumnKind, Direction};
 use trainscope_charts::profile::{Counts, Figure, Hit, Shade, Unit};
 
@@ -14,7 +13,7 @@ use super::scatter::ScatterPlot;
 use trainscope_web_kit::client;
 use trainscope_web_kit::components::ProfileChart;
 use trainscope_web_kit::format;
-use trainscope_web_kit::i18n::{I18n, Locale};
+use trainscope_web_kit::i18n::I18n;
 use trainscope_web_kit::prelude::*;
 use trainscope_web_kit::query::{Query, query};
 
@@ -22,13 +21,6 @@ use trainscope_web_kit::query::{Query, query};
 const BINS: usize = 24;
 /// Maximum characters of a parameter next to its bar.
 const BAR_CHARS: usize = 16;
-
-fn sentence(i18n: I18n, sentence: &Sentence) -> String {
-    match i18n.locale() {
-        Locale::En => sentence.en.clone(),
-        Locale::Zh => sentence.zh.clone(),
-    }
-}
 
 /// The card at the right of the table.
 #[component]
@@ -180,7 +172,7 @@ fn bars(model: &Model, answer: &Arc<ImportanceAnswer>) -> impl IntoView + use<> 
     let sentences = answer
         .sentences
         .iter()
-        .map(|words| sentence(i18n, words))
+        .map(|words| i18n.raw(words))
         .collect::<Vec<String>>()
         .join(" · ");
     let most = importance
@@ -218,14 +210,14 @@ fn bars(model: &Model, answer: &Arc<ImportanceAnswer>) -> impl IntoView + use<> 
         let is_on = Memo::new(move |_| is_on());
         let same = (!bar.same_as.is_empty()).then(|| (texts.same_as)(&bar.same_as.join(", ")));
         let title = [
-            Some(sentence(i18n, &bar.words)).filter(|words| !words.is_empty()),
+            Some(i18n.raw(&bar.words)).filter(|words| !words.is_empty()),
             same,
         ]
         .into_iter()
         .flatten()
         .collect::<Vec<_>>()
         .join(" · ");
-        let words = sentence(i18n, &bar.words);
+        let words = i18n.raw(&bar.words);
         view! {
             <button
                 type="button"
@@ -315,7 +307,7 @@ fn signed(value: f64) -> String {
 }
 
 fn reason_text(i18n: I18n, bar: &Bar) -> String {
-    let words = sentence(i18n, &bar.words);
+    let words = i18n.raw(&bar.words);
     if !words.is_empty() {
         return words;
     }
@@ -384,14 +376,12 @@ fn Histogram() -> impl IntoView {
             .unwrap_or_default();
         (i18n.texts().lineage().histogram)(&label)
     };
-    let pointed = RwSignal::new(None::<Hit>);
     view! {
         <p class="micro ink3 scatter-title">{title}</p>
         <div class="lineage-scatter">
             <ProfileChart
                 figure=figure
                 label=Signal::derive(title)
-                pointed=pointed
                 tip=move |hit: Hit| {
                     let text = figure.with_untracked(|figure| match &**figure {
                         Figure::Counts(counts) => {

@@ -66,7 +66,6 @@ pub(super) fn ParetoCard() -> impl IntoView {
             field: None,
         }))
     });
-    let pointed = RwSignal::new(None::<Hit>);
     let row_at = move |hit: Hit| rows.with_untracked(|rows| rows.get(hit.index).copied());
     let title = move || {
         model.pareto.with(|keys| {
@@ -85,7 +84,6 @@ pub(super) fn ParetoCard() -> impl IntoView {
                 <ProfileChart
                     figure=figure
                     label=Signal::derive(title)
-                    pointed=pointed
                     tip=move |hit: Hit| {
                         let view = model.view.get_untracked();
                         let name = view.names.get(row_at(hit)?).cloned()?;

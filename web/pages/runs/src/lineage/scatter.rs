@@ -125,7 +125,6 @@ pub(super) fn ScatterPlot() -> impl IntoView {
             field,
         }))
     });
-    let pointed = RwSignal::new(None::<Hit>);
     let row_at =
         move |hit: Hit| axes.with_untracked(|axes| axes.as_ref()?.2.get(hit.index).copied());
     let title = move || {
@@ -144,7 +143,6 @@ pub(super) fn ScatterPlot() -> impl IntoView {
             <ProfileChart
                 figure=figure
                 label=Signal::derive(title)
-                pointed=pointed
                 tip=move |hit: Hit| {
                     let view = model.view.get_untracked();
                     let row = row_at(hit)?;

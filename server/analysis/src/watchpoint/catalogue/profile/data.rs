@@ -36,7 +36,7 @@ pub(crate) static DATA_BOUND: Condition = Condition {
     zh: Prose {
         says: "迭代在等待数据",
         checks: "程序等待下一批数据的部分，或数据集迭代器的等待时间，除以迭代时间，超过 share_gt；超过 share_error_gt 为错误。\
-         数据部分是没有设备在工作时的数据加载片段。",
+         数据部分是没有设备在工作时的数据加载时间片。",
         matters: "准备一批数据时，所有设备都空闲。TensorBoard 的性能分析器在 5 % 时提示；两倍于此的延迟可以用更多进程消除。",
         not_judged: "既未记录迭代，也未记录数据集的迭代器。",
         advice: "用更多进程加载数据（PyTorch：DataLoader(num_workers=…, pin_memory=True, prefetch_factor=…)；MindSpore：\

@@ -31,7 +31,7 @@ pub(crate) static DEVICE_IDLE: Condition = Condition {
         checks: "1 -（kernel、拷贝或通信运行的时间）/ 迭代时间超过 share_gt；kernel 与通信的时间少于 utilization_lt 时为警告。",
         matters: "等待的设备与计算的设备花费相同。50 % 是 TensorBoard 性能分析器的限值。",
         not_judged: "未记录设备或迭代。",
-        advice: "从其他结果中找原因：等待数据、等待主机或等待其他 rank；否则增大批。",
+        advice: "从其他结果中找原因：等待数据、等待主机或等待其他 rank；否则增大批次。",
     },
     ..of(Rule::DeviceIdle)
 };
@@ -56,10 +56,10 @@ pub(crate) static HOST_BOUND: Condition = Condition {
     },
     zh: Prose {
         says: "设备在等待主机",
-        checks: "流中的空隙，其后的 kernel 在空隙开始之后才启动，去掉主机等待数据或等待设备的部分，除以迭代时间，超过 share_gt。",
-        matters: "设备比给它派发任务的程序快（Holistic Trace Analysis 的 host wait）：更快的设备不会缩短迭代。",
-        not_judged: "未记录设备、迭代或启动调用。",
-        advice: "启动更少、更大的 kernel：torch.compile、CUDA graphs（mode=\"reduce-overhead\"）、更大的批、fused=True 或 foreach=True \
+        checks: "流中的空隙，其后的 kernel 在空隙开始之后才下发，去掉主机等待数据或等待设备的部分，除以迭代时间，超过 share_gt。",
+        matters: "设备比给它下发任务的程序快（Holistic Trace Analysis 的 host wait）：更快的设备不会缩短迭代。",
+        not_judged: "未记录设备、迭代或下发调用。",
+        advice: "下发更少、更大的 kernel：torch.compile、CUDA graphs（mode=\"reduce-overhead\"）、更大的批次、fused=True 或 foreach=True \
          的优化器，不用 Python 循环遍历样本或层。",
     },
     ..of(Rule::HostBound)
@@ -70,7 +70,7 @@ pub(crate) static LAUNCH_BOUND: Condition = Condition {
         limit(Key::ShareGt, Range::Share)
             .says(
                 "kernels shorter than their launch above",
-                "短于其启动调用的 kernel 的比例大于",
+                "短于其下发调用的 kernel 的比例大于",
             )
             .at(0.50),
         limit(Key::IdleGt, Range::Share)
@@ -89,11 +89,11 @@ pub(crate) static LAUNCH_BOUND: Condition = Condition {
         advice: "Join kernels: torch.compile, CUDA graphs, fused optimizers and layers, or a larger batch.",
     },
     zh: Prose {
-        says: "启动比 kernel 更耗时",
-        checks: "超过 share_gt 的 kernel 短于其启动调用，且由主机或 kernel 间隔引起的空闲除以迭代时间，超过 idle_gt。",
-        matters: "无论启动什么，一次调用都要几微秒（Holistic Trace Analysis 的 short kernels）。",
-        not_judged: "未记录设备、迭代或启动调用。",
-        advice: "合并 kernel：torch.compile、CUDA graphs、融合的优化器与层，或更大的批。",
+        says: "下发比 kernel 更耗时",
+        checks: "超过 share_gt 的 kernel 短于其下发调用，且由主机或 kernel 间隔引起的空闲除以迭代时间，超过 idle_gt。",
+        matters: "无论下发什么，一次调用都要几微秒（Holistic Trace Analysis 的 short kernels）。",
+        not_judged: "未记录设备、迭代或下发调用。",
+        advice: "合并 kernel：torch.compile、CUDA graphs、融合的优化器与层，或更大的批次。",
     },
     ..of(Rule::LaunchBound)
 };
@@ -103,7 +103,7 @@ pub(crate) static SYNC_IN_STEP: Condition = Condition {
         limit(Key::CallsGe, Range::Positive)
             .says(
                 "waiting calls a step, besides the last, at least",
-                "除最后一次外，每次迭代的等待调用不小于",
+                "除最后一次外，每个迭代的等待调用不小于",
             )
             .at(1.0),
         limit(Key::IdleGt, Range::Share)
@@ -125,11 +125,11 @@ pub(crate) static SYNC_IN_STEP: Condition = Condition {
     },
     zh: Prose {
         says: "主机在等待设备",
-        checks: "前向、反向或更新中的调用等待设备（…Synchronize，item、nonzero、is_nonzero 之下的同步拷贝），除最后一次外每次迭代至少 \
+        checks: "前向、反向或更新中的调用等待设备（…Synchronize，item、nonzero、is_nonzero 之下的同步拷贝），除最后一次外每个迭代至少 \
          calls_ge 次，且其后设备空闲超过迭代时间的 idle_gt。",
-        matters: "主机等待时无法提前启动，设备在下一次启动之前空闲。",
-        not_judged: "未记录设备、迭代或启动调用。",
-        advice: "从循环中去掉 .item()、.cpu()、print(tensor) 和对张量的条件判断，或每一百次迭代做一次；拷贝时使用 non_blocking=True。",
+        matters: "主机等待时无法提前下发，设备在下一次下发之前空闲。",
+        not_judged: "未记录设备、迭代或下发调用。",
+        advice: "从循环中去掉 .item()、.cpu()、print(tensor) 和对张量的条件判断，或每一百个迭代做一次；拷贝时使用 non_blocking=True。",
     },
     ..of(Rule::SyncInStep)
 };
@@ -164,7 +164,7 @@ pub(crate) static TENSOR_CORES_UNUSED: Condition = Condition {
     parameters: &[limit(Key::ShareGt, Range::Share)
         .says(
             "kernel time of operators that could use them above",
-            "可使用张量核的算子占 kernel 时间的比例大于",
+            "可使用 Tensor Core 的算子占 kernel 时间的比例大于",
         )
         .at(0.30)],
     en: Prose {
@@ -177,9 +177,9 @@ pub(crate) static TENSOR_CORES_UNUSED: Condition = Condition {
          of 8.",
     },
     zh: Prose {
-        says: "未使用张量核",
-        checks: "计算能力 7.0 及以上的设备没有 kernel 使用张量核，且超过 share_gt 的 kernel 时间属于矩阵乘、卷积和注意力。",
-        matters: "张量核对 16 位或 TF32 矩阵的乘法比其他核快数倍。",
+        says: "未使用 Tensor Core",
+        checks: "计算能力 7.0 及以上的设备没有 kernel 使用 Tensor Core，且超过 share_gt 的 kernel 时间属于矩阵乘、卷积和注意力。",
+        matters: "Tensor Core 对 16 位或 TF32 矩阵的乘法比其他计算单元快数倍。",
         not_judged: "未记录 kernel，或设备型号未知。",
         advice: "使用 bfloat16 或 float16 的 torch.autocast，torch.backends.cuda.matmul.allow_tf32 = True，尺寸取 8 的倍数。",
     },
@@ -212,9 +212,9 @@ pub(crate) static MANY_SMALL_OPTIMIZER_KERNELS: Condition = Condition {
     },
     zh: Prose {
         says: "更新中有大量小 kernel",
-        checks: "一次迭代的更新启动超过 kernels_gt 个同名 kernel，其平均时长小于 micros_lt。",
-        matters: "逐个更新参数的优化器为每个参数启动 kernel，每次启动比 kernel 本身更久。",
-        not_judged: "未记录启动调用或迭代，或没有更新的片段。",
+        checks: "一个迭代的更新下发超过 kernels_gt 个同名 kernel，其平均时长小于 micros_lt。",
+        matters: "逐个更新参数的优化器为每个参数下发 kernel，每次下发比 kernel 本身更久。",
+        not_judged: "未记录下发调用或迭代，或没有更新的时间片。",
         advice: "torch.optim.AdamW(…, fused=True) 或 foreach=True。",
     },
     ..of(Rule::ManySmallOptimizerKernels)

@@ -34,9 +34,9 @@ pub(crate) static MEMORY_NEAR_LIMIT: Condition = Condition {
     zh: Prose {
         says: "设备内存接近用满",
         checks: "已分配内存的峰值除以设备内存，超过 share_gt；超过 share_error_gt 或有分配失败为错误：此时的值为（已保留＋申请）÷（已保留＋空闲）。没有反向传播和更新的性能分析只作提示：推理服务会有意占满内存。",
-        matters: "更长的样本或内存碎片会使下一次迭代内存不足；接近上限时，分配器会反复把内存归还设备。90 % 是 TensorBoard 性能分析器的限值。",
+        matters: "更长的样本或内存碎片会使下一个迭代内存不足；接近上限时，分配器会反复把内存归还设备。90 % 是 TensorBoard 性能分析器的限值。",
         not_judged: "未记录内存分配，或设备内存大小未知。",
-        advice: "使用激活检查点（torch.utils.checkpoint）、16 位训练、用更小的批累积梯度，或切分优化器状态。",
+        advice: "使用激活检查点（torch.utils.checkpoint）、16 位训练、用更小的批次累积梯度，或切分优化器状态。",
     },
     ..of(Rule::MemoryNearLimit)
 };
@@ -65,8 +65,8 @@ pub(crate) static MEMORY_GROWTH: Condition = Condition {
          graph to a list.",
     },
     zh: Prose {
-        says: "内存逐次迭代增长",
-        checks: "每次迭代的最小已分配内存的斜率（Theil–Sen）的 95 % 区间大于 0，至少 steps 次迭代，且会话期间的增长除以峰值超过 share_gt。",
+        says: "内存随迭代增长",
+        checks: "每个迭代的最小已分配内存的斜率（Theil–Sen）的 95 % 区间大于 0，至少 steps 个迭代，且会话期间的增长除以峰值超过 share_gt。",
         matters: "迭代后不释放的内存迟早会占满设备。",
         not_judged: "未记录内存分配，或迭代数更少。",
         advice: "迭代之间保存数值而不是张量（loss.item()、tensor.detach()），不要把带计算图的输出加入列表。",
@@ -126,8 +126,8 @@ pub(crate) static ALLOCATOR_IN_STEP: Condition = Condition {
     },
     zh: Prose {
         says: "迭代中分配设备内存",
-        checks: "会话最初 skip_steps 次迭代之后，迭代中调用了 cudaMalloc 或 cudaFree。",
-        matters: "框架会保留已分配的内存；调用设备的分配器要等待所有 kernel。平稳的训练在最初几次迭代之后不会调用。",
+        checks: "会话最初 skip_steps 个迭代之后，迭代中调用了 cudaMalloc 或 cudaFree。",
+        matters: "框架会保留已分配的内存；调用设备的分配器要等待所有 kernel。平稳的训练在最初几个迭代之后不会调用。",
         not_judged: "未记录运行时调用，或没有更多迭代。",
         advice: "把样本补齐到少数几种长度，先分配最长的样本，不要在循环中调用 torch.cuda.empty_cache()，并留出空闲内存。",
     },

@@ -26,12 +26,12 @@ pub(crate) static EXPOSED_COMMUNICATION: Condition = Condition {
     zh: Prose {
         says: "通信拖慢迭代",
         checks: "没有计算 kernel 时的通信时间除以迭代时间，超过 share_gt。",
-        matters: "与计算重叠的通信不花时间，未被掩盖的部分则加到每次迭代上（Holistic Trace Analysis 的通信计算重叠）。10 % 是 \
+        matters: "与计算重叠的通信不花时间，未被掩盖的部分则加到每个迭代上（Holistic Trace Analysis 的通信计算重叠）。10 % 是 \
          TensorBoard 性能分析器的限值。",
         not_judged: "未记录设备或迭代。",
         advice: "梯度的 all-reduce：使其与反向传播重叠（调整分桶：DistributedDataParallel(bucket_cap_mb=…, \
          gradient_as_bucket_view=True)），用 no_sync() 累积梯度，或以 16 位传输。all-gather 与 reduce-scatter：预取下一层。\
-         all-to-all：在不依赖它的计算之前启动，并减少传输的嵌入或 token。",
+         all-to-all：在不依赖它的计算之前下发，并减少传输的嵌入或 token。",
     },
     ..of(Rule::ExposedCommunication)
 };
@@ -72,11 +72,11 @@ pub(crate) static STRAGGLER_RANK: Condition = Condition {
     },
     zh: Prose {
         says: "一个 rank 拖慢其他 rank",
-        checks: "每次集合通信中，其他 rank 等待最后到达者。因等待同一个 rank，在至少 steps 次连续迭代中，迭代时间超过不等待时的 factor_gt 倍，\
-         其中每十次可有一次例外，另加一次；记录少于 12 次时需全部迭代且损失的时间达三倍，少于 3 次时达六倍。没有集合通信时，超出中位数的计算时间视为等待。超过 factor_error_gt 为错误。",
+        checks: "每次集合通信中，其他 rank 等待最后到达者。因等待同一个 rank，在至少 steps 个连续迭代中，迭代时间超过不等待时的 factor_gt 倍，\
+         其中每十个可有一个例外，另加一个；记录少于 12 个时需全部迭代且损失的时间达三倍，少于 3 个时达六倍。没有集合通信时，超出中位数的计算时间视为等待。超过 factor_error_gt 为错误。",
         matters: "集合通信在最后一个 rank 到达后才结束：无论慢在 kernel、拷贝、数据、主机还是迭代之前，所有 rank 都等待最慢的一个。",
         not_judged: "只采集了一个 rank，或各 rank 没有共同的迭代。",
-        advice: "若 kernel 更慢，比较时钟频率、温度和批的大小；若主机较晚，比较其他程序和处理器绑定；若等待数据，比较磁盘和数据划分。",
+        advice: "若 kernel 更慢，对比时钟频率、温度和批次大小；若主机较晚，对比其他程序和处理器绑定；若等待数据，对比磁盘和数据划分。",
     },
     ..of(Rule::StragglerRank)
 };
@@ -101,9 +101,9 @@ pub(crate) static UNEVEN_RANKS: Condition = Condition {
     zh: Prose {
         says: "各 rank 负载不均",
         checks: "各 rank 的迭代时间中位数或内存峰值的最大值减最小值，除以均值，超过 share_gt，且不是单个 rank 慢。",
-        matters: "最慢的 rank 决定迭代时间，内存占用最多的 rank 决定批大小。限值与 MindInsight 的助手相同。",
+        matters: "最慢的 rank 决定迭代时间，内存占用最多的 rank 决定批次大小。限值与 MindInsight 的助手相同。",
         not_judged: "只采集了一个 rank。",
-        advice: "更均匀地分配层、专家或样本，例如使各批长度相近。",
+        advice: "更均匀地分配层、专家或样本，例如使各批次长度相近。",
     },
     ..of(Rule::UnevenRanks)
 };

@@ -29,10 +29,10 @@ pub(crate) static STEP_OUTLIERS: Condition = Condition {
     },
     zh: Prose {
         says: "部分迭代明显更久",
-        checks: "超过 share_gt 的迭代长于中位数 + 5 MAD 且长于 1.05 倍中位数；至少 20 次迭代且超过 share_warning_gt 为警告。MAD 为绝对中位差。",
+        checks: "超过 share_gt 的迭代长于中位数 + 5 MAD 且长于 1.05 倍中位数；至少 20 个迭代且超过 share_warning_gt 为警告。MAD 为绝对中位差。",
         matters: "个别迭代中的检查点、评估、队列已满或垃圾回收会拖慢所有 rank（Amazon SageMaker Debugger 的 StepOutlier）。",
-        not_judged: "记录的迭代少于 5 次。",
-        advice: "将最长的迭代与中位数的迭代比较：会指出变长的部分。",
+        not_judged: "记录的迭代少于 5 个。",
+        advice: "将最长的迭代与中位数的迭代对比：会指出变长的部分。",
     },
     ..of(Rule::StepOutliers)
 };
@@ -69,10 +69,10 @@ pub(crate) static STEP_TIME_DRIFT: Condition = Condition {
     zh: Prose {
         says: "迭代越来越久",
         checks: "迭代时间的斜率（Theil–Sen）乘以迭代数，除以中位数，超过 share_gt，且偶然出现该趋势的概率（Mann–Kendall）小于 \
-         probability_lt，至少 steps 次迭代。",
-        matters: "不断增长的列表、内存泄漏、设备过热或更长的样本会使每次迭代都比前一次久。",
+         probability_lt，至少 steps 个迭代。",
+        matters: "不断增长的列表、内存泄漏、设备过热或更长的样本会使每个迭代都比前一个久。",
         not_judged: "记录的迭代更少。",
-        advice: "将最后一次迭代与第一次比较，先查从不清空的列表，再查设备的时钟频率。",
+        advice: "将最后一个迭代与第一个对比，先查从不清空的列表，再查设备的时钟频率。",
     },
     ..of(Rule::StepTimeDrift)
 };
@@ -109,10 +109,10 @@ pub(crate) static STEP_TIME_REGRESSION: Condition = Condition {
     zh: Prose {
         says: "迭代比基线慢",
         checks: "迭代时间中位数除以基线的中位数，超过 factor_gt，且其 95 % 区间（固定种子的自助法）大于 1；超过 factor_error_gt 为错误。\
-         双方至少 steps 次迭代。",
+         双方至少 steps 个迭代。",
         matters: "在程序、库或机器的改动使迭代变慢时立即发现。",
         not_judged: "未指定基线（check RUN --against RUN_OR_FILE），基线在另一种设备上采集（且未指定 --any-device），其中一方没有性能分析，或迭代数更少。",
-        advice: "比较双方的组成部分与算子：trainscope diff A B --profile。",
+        advice: "对比双方的组成部分与算子：trainscope diff A B --profile。",
     },
     ..of(Rule::StepTimeRegression)
 };
@@ -123,7 +123,7 @@ pub(crate) static OPERATOR_REGRESSION: Condition = Condition {
         limit(Key::GrowthGt, Range::NotNegative)
             .says(
                 "growth of self time a step above",
-                "每次迭代自身时间的增长大于",
+                "每个迭代自身耗时的增长大于",
             )
             .at(0.20),
         limit(Key::StepShareGt, Range::Share)
@@ -141,10 +141,10 @@ pub(crate) static OPERATOR_REGRESSION: Condition = Condition {
     },
     zh: Prose {
         says: "算子比基线慢",
-        checks: "算子每次迭代的自身时间比基线增长超过 growth_gt，且增长超过迭代时间的 step_share_gt。",
+        checks: "算子每个迭代的自身耗时比基线增长超过 growth_gt，且增长超过迭代时间的 step_share_gt。",
         matters: "指出使迭代变慢的算子，即使其他算子变快了。",
         not_judged: "未指定基线（check RUN --against RUN_OR_FILE），基线在另一种设备上采集（且未指定 --any-device），或其中一方没有性能分析、迭代或算子。",
-        advice: "比较双方该算子的形状、元素类型与 kernel。",
+        advice: "对比双方该算子的形状、元素类型与 kernel。",
     },
     ..of(Rule::OperatorRegression)
 };
@@ -154,7 +154,7 @@ pub(crate) static RECOMPILATION: Condition = Condition {
         .says("number of first steps not judged", "不判断的最初迭代数")
         .at(3.0)
         .support()],
-    counts: super::super::text("steps with compilation", "次迭代中有编译"),
+    counts: super::super::text("steps with compilation", "个迭代中有编译"),
     en: Prose {
         says: "compilation within steps",
         checks: "Frames of a compiler of the framework (dynamo, inductor, jit) in a step after the first skip_steps ones of the session.",
@@ -164,7 +164,7 @@ pub(crate) static RECOMPILATION: Condition = Condition {
     },
     zh: Prose {
         says: "迭代中编译",
-        checks: "会话最初 skip_steps 次迭代之后，迭代中有框架编译器（dynamo、inductor、jit）的栈帧。",
+        checks: "会话最初 skip_steps 个迭代之后，迭代中有框架编译器（dynamo、inductor、jit）的栈帧。",
         matters: "图只编译一次；每出现一个所依赖的新形状或新值，就要重新编译。",
         not_judged: "没有更多迭代。",
         advice: "把样本补齐到少数几种形状，使用 torch.compile(dynamic=True)、mark_dynamic；TORCH_LOGS=recompiles 会给出原因。",

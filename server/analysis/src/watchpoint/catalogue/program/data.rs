@@ -53,12 +53,12 @@ pub(crate) static ONE_LABEL: Condition = Condition {
         advice: "Print the labels of two batches. Shuffle the samples: sorted data give batches of one class.",
     },
     zh: Prose {
-        says: "标签没有变化",
-        checks: "全部批次的标签都相同；或在一半以上（且至少 3 个）的批次中批内标签全部相同，而批次之间不同。至少 5 个批次，平均每批 8 个标签。\
-         提示：至少 100 个标签中有超过 85 % 属于同一类别。",
-        matters: "只有一种标签就没有可学的东西。每批只含一个类别时，模型会被轮流拉向各个类别。",
+        says: "类别标签没有变化",
+        checks: "全部批次的类别标签都相同；或在一半以上（且至少 3 个）的批次中批次内类别标签全部相同，而批次之间不同。至少 5 个批次，平均每批 8 个类别标签。\
+         提示：至少 100 个类别标签中有超过 85 % 属于同一类别。",
+        matters: "只有一种类别标签就没有可学的东西。每批只含一个类别时，模型会被轮流拉向各个类别。",
         not_judged: "非分类损失；填充；没有记录目标的事实（trainscope run 或 run.watch）。",
-        advice: "打印两个批次的标签。打乱样本：排序过的数据会得到单一类别的批次。",
+        advice: "打印两个批次的类别标签。打乱样本：排序过的数据会得到单一类别的批次。",
     },
     ..of(Rule::OneLabel)
 };
@@ -91,9 +91,9 @@ pub(crate) static SEEDED_IN_LOOP: Condition = Condition {
         advice: "Set the seed once, before the training.",
     },
     zh: Prose {
-        says: "每步都设置随机种子",
+        says: "每个迭代都设置随机种子",
         checks: "第一次更新之后调用 manual_seed 至少 3 次，且不少于更新次数的一半。",
-        matters: "dropout、数据增强和采样会重复相同的随机数：每步都用相同的掩码和相同的批次。",
+        matters: "dropout、数据增强和采样会重复相同的随机数：每个迭代都用相同的掩码和相同的批次。",
         not_judged: "每轮设置一次种子；更新次数未知；没有记录种子的事实（trainscope run 或 run.watch）。",
         advice: "只在训练前设置一次种子。",
     },

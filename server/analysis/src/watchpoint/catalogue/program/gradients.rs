@@ -95,7 +95,7 @@ pub(crate) static CLIPPED_BEFORE_UNSCALING: Condition = Condition {
     },
     zh: Prose {
         says: "在反缩放之前裁剪",
-        checks: "在一半以上（且至少 3 次）的调用中，clip_grad_norm_ 得到的是尚未反缩放的梯度；或在至少 10 步中的 90 % 上，梯度范数与损失缩放的\
+        checks: "在一半以上（且至少 3 次）的调用中，clip_grad_norm_ 得到的是尚未反缩放的梯度；或在至少 10 个迭代中的 90 % 上，梯度范数与损失缩放的\
          乘积与其均值相差不到 1 %。",
         matters: "缩放后的梯度约大 65,536 倍：全部被裁到同一范数，反缩放后更新就小了同样的倍数。",
         not_judged: "没有使用缩放器；没有记录裁剪的事实（trainscope run 或 run.watch）。",

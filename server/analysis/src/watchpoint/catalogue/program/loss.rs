@@ -37,7 +37,7 @@ pub(crate) static TARGET_SCALE: Condition = Condition {
     },
     zh: Prose {
         says: "目标值远大于输出",
-        checks: "在第一步中，平方、绝对或 Huber 损失的目标值的均方根超过输出的 100 倍（输出小于 1 时按 1 计）。",
+        checks: "在第一个迭代中，平方、绝对或 Huber 损失的目标值的均方根超过输出的 100 倍（输出小于 1 时按 1 计）。",
         matters: "最后一层必须放大同样的倍数，而学习率与其他各层共用。",
         not_judged: "分类损失；没有记录损失的事实（trainscope run 或 run.watch）。",
         advice: "目标值减去均值并除以标准差，预测时再还原。",

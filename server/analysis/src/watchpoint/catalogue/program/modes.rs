@@ -92,7 +92,7 @@ pub(crate) static WAITS_FOR_DEVICE: Condition = Condition {
         checks: "在至少 3 个记录的迭代中的 90 %，前向传播或损失的某一行读取设备上张量的值（item、tolist、cpu、numpy 或对其取 if）。",
         matters: "程序要等到设备完成此前的全部任务，之后设备又要等待下一次调用。",
         not_judged: "记录的迭代过少；反向传播开始之后的代码行；编译的函数；没有记录代码行的事实（trainscope run 或 run.watch）。",
-        advice: "让该值保留为设备上的张量，每百步再读取；用 torch.where 代替 if。",
+        advice: "让该值保留为设备上的张量，每一百个迭代再读取；用 torch.where 代替 if。",
     },
     ..of(Rule::WaitsForDevice)
 };

@@ -44,10 +44,10 @@ pub(crate) static PREFLIGHT_PROBE: Condition = Condition {
     },
     zh: Prose {
         says: "首批数据检查未通过",
-        checks: "用首批数据对模型做的检查未通过：输出不是有限值（错误）；样本依赖同批的其他样本；位置依赖其后的词元，或不依赖首个词元；\
+        checks: "用首批数据对模型做的检查未通过：输出不是有限值（错误）；样本依赖同一批次的其他样本；位置依赖其后的词元，或不依赖首个词元；\
          输入不起作用；两次评估结果不同；一次更新没有改变参数；无法学会一个批次。提示：初始损失、学习率范围、精度、内存。",
         matters: "这些都是程序本身的性质，在训练开始消耗资源之前就能发现。",
-        not_judged: "因时间或内存而未执行的检查；没有运行训练前检查（run.watch(…, preflight=True) 或 trainscope run --preflight）。",
+        not_judged: "因时间或内存而未执行的检查；没有执行首批数据检查（run.watch(…, preflight=True) 或 trainscope run --preflight）。",
         advice: "改正句子指出的问题，然后重新检查。",
     },
     ..of(Rule::PreflightProbe)

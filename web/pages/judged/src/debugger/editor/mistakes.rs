@@ -76,7 +76,7 @@ pub(super) fn refused<'a>(
 
 #[cfg(test)]
 mod tests {
-    use trainscope_api::findings::Words;
+    use trainscope_api::Sentence;
     use trainscope_format::Severity;
     use trainscope_format::float::Float;
 
@@ -88,7 +88,7 @@ mod tests {
             kind: ParameterKind::Percentage,
             default: default.map(Float),
             is_limit: true,
-            help: Words::default(),
+            help: Sentence::default(),
             comparison: None,
         }
     }
@@ -97,11 +97,11 @@ mod tests {
         Condition {
             id: "c".to_owned(),
             target: String::new(),
-            title: Words::default(),
-            checks: Words::default(),
-            matters: Words::default(),
-            not_judged: Words::default(),
-            advice: Words::default(),
+            title: Sentence::default(),
+            checks: Sentence::default(),
+            matters: Sentence::default(),
+            not_judged: Sentence::default(),
+            advice: Sentence::default(),
             severity: Severity::Info,
             is_recommended: false,
             all_limits: false,

@@ -1,6 +1,7 @@
 //! The part of the list of hits that is loaded, line by line.
 
-use trainscope_api::findings::{Findings, Hit, HitSeries, Words};
+use trainscope_api::Sentence;
+use trainscope_api::findings::{Findings, Hit, HitSeries};
 
 use super::super::model::is_of_profile;
 use super::super::numbers::Names;
@@ -22,7 +23,7 @@ pub(super) struct LoadedHits {
     pub(super) hits: Vec<Hit>,
     loaded: Vec<Line>,
     pub(super) series: Vec<HitSeries>,
-    pub(super) titles: Vec<Words>,
+    pub(super) titles: Vec<Sentence>,
     pub(super) names: Names,
     /// Probable first cause.
     pub(super) first_cause: Option<String>,
@@ -132,7 +133,7 @@ pub(super) mod tests {
             values: BTreeMap::new(),
             thresholds: BTreeMap::new(),
             measures: Vec::new(),
-            sentence: Words::default(),
+            sentence: Sentence::default(),
             explains: None,
             source: None,
         }
@@ -189,7 +190,7 @@ pub(super) mod tests {
         let line = |target: &str| {
             let watched = WatchpointResult {
                 condition: "c".to_owned(),
-                title: Words::default(),
+                title: Sentence::default(),
                 target: target.to_owned(),
                 finds_not_finite: false,
                 limits: BTreeMap::new(),
@@ -199,7 +200,7 @@ pub(super) mod tests {
                 worst: None,
                 hits: 1,
                 unjudged: 0,
-                advice: Words::default(),
+                advice: Sentence::default(),
             };
             let hits = LoadedHits::of(&Findings {
                 hits: vec![whole.clone()],

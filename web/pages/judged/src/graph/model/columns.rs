@@ -3,8 +3,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use trainscope_api::graphs::GraphDiff;
-use trainscope_api::paths;
+use trainscope_api::graphs::{DiffQuery, GraphDiff};
 
 use super::{Model, NODE};
 use trainscope_web_kit::client;
@@ -76,14 +75,22 @@ pub(super) fn diff(
     };
     let key = move || {
         let (first, second) = pair.get()?;
-        Some((graph_at(first)?, graph_at(second)?))
+        let (run, tag, rank) = graph_at(first)?;
+        let (base, base_tag, _) = graph_at(second)?;
+        Some(DiffQuery {
+            run,
+            tag,
+            rank,
+            base,
+            base_tag,
+            base_rank: None,
+        })
     };
-    let ask = |(graph, base): (Graph, Graph)| async move {
-        let more = [("base", Some(&*base.0)), ("base_tag", base.1.as_deref())];
-        let choice = (graph.1.as_deref(), graph.2);
-        client::of_graph(paths::GRAPH_DIFF, &graph.0, choice, &more).await
-    };
-    query(key, ask).answer
+    query(
+        key,
+        |wanted| async move { client::graph_diff(&wanted).await },
+    )
+    .answer
 }
 
 impl Model {

@@ -13,6 +13,7 @@ use trainscope_api::paths;
 use trainscope_api::records::{Records, RecordsQuery};
 use trainscope_api::runs::Run;
 use trainscope_api::tags::{Tag, TagList};
+use trainscope_api::tensors::TensorIndexQuery;
 use trainscope_format::tensor::TensorStats;
 use trainscope_format::{Kind, TensorSummary};
 
@@ -79,7 +80,13 @@ impl<'a> Tensors<'a> {
                 found(rank, names, Source::Histograms)
             };
         }
-        let listed = client::first_tensors(&run.id, rank, ROWS).await?.tensors;
+        let query = TensorIndexQuery {
+            run: run.id.clone(),
+            rank,
+            limit: Some(ROWS),
+            ..TensorIndexQuery::default()
+        };
+        let listed = client::tensor_index(&query).await?.tensors;
         let Some(rank) = listed
             .first()
             .and_then(|entry| entry.ranks.first().copied())
@@ -95,7 +102,7 @@ impl<'a> Tensors<'a> {
         let first = self.names.first().map_or("", String::as_str);
         let path = match self.source {
             Source::Files => {
-                let all = client::tensor_between(self.run, first, self.rank, None).await?;
+                let all = client::tensor_history(self.run, first, self.rank, None).await?;
                 return Ok(all.points.iter().map(|point| point.step).collect());
             }
             Source::Statistics => paths::STATISTICS,
@@ -114,7 +121,7 @@ impl<'a> Tensors<'a> {
     ) -> Result<Vec<(i64, TensorStats)>, ClientError> {
         if self.source == Source::Files {
             let steps = Some((from, to));
-            let found = client::tensor_between(self.run, name, self.rank, steps).await?;
+            let found = client::tensor_history(self.run, name, self.rank, steps).await?;
             self.is_whole &= found.pending_bytes == 0;
             let points = found.points.into_iter();
             return Ok(points

@@ -89,7 +89,7 @@ fn parts(link: &ChainLink) -> [(&'static str, f64); 3] {
 
 #[cfg(test)]
 mod tests {
-    use trainscope_api::findings::Words;
+    use trainscope_api::Sentence;
 
     use super::*;
 
@@ -104,7 +104,7 @@ mod tests {
             nan: Some(0),
             infinite: Some(1),
             zeros: Some(500_000),
-            result: Words::default(),
+            result: Sentence::default(),
             source: None,
         };
         assert_eq!(state(&link), "inf");

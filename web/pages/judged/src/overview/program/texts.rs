@@ -57,14 +57,14 @@ pub(super) const TEXTS: ProgramTexts = ProgramTexts {
     chain_of: both("in the order of the forward pass", "按前向传播的顺序"),
     first: both("first bad operation", "首个异常运算"),
     finite: both("finite", "有限"),
-    probes: both("Checks of the first batch", "首批检查"),
+    probes: both("Checks of the first batch", "首批数据检查"),
     probes_of: both(
         "run before the training, which they do not change",
         "在训练前进行，不改变训练",
     ),
     failed: both("Failed", "未通过"),
     passed: both("Passed", "通过"),
-    not_tried: both("Not tried", "未尝试"),
+    not_tried: both("Not tried", "未执行"),
     source: both("as it was when the program ran", "程序运行时的内容"),
     advice: both("What to do", "处理建议"),
 };
@@ -81,7 +81,7 @@ pub(super) fn found(count: usize, i18n: I18n) -> String {
 pub(super) fn unjudged(count: usize, i18n: I18n) -> String {
     match i18n.locale() {
         Locale::En => format!("{count} not judged"),
-        Locale::Zh => format!("{count} 项未判断"),
+        Locale::Zh => format!("{count} 项未作判断"),
     }
 }
 

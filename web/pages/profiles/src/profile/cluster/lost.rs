@@ -17,7 +17,6 @@ use trainscope_web_kit::prelude::*;
 pub(super) fn Lost() -> impl IntoView {
     let cluster = use_cluster();
     let i18n = use_i18n();
-    let pointed = RwSignal::new(None::<Hit>);
     let lost = Memo::new(move |_| cluster.with(lost).unwrap_or_default());
     let figure = Signal::derive(move || {
         let lost = lost.get();
@@ -90,7 +89,6 @@ pub(super) fn Lost() -> impl IntoView {
                     <ProfileChart
                         figure
                         label=i18n.label(|t| t.ranks().lost)
-                        pointed
                         tip=Callback::new(tip)
                         on_press=Callback::new(press)
                     />

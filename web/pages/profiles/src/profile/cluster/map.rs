@@ -61,7 +61,6 @@ pub(super) fn Map() -> impl IntoView {
         let at = names.position(|known| Some(known) == name.as_deref());
         at.map_or(Quantity::Late, |at| Quantity::ALL[at])
     });
-    let pointed = RwSignal::new(None::<Hit>);
     let figure = Signal::derive(move || {
         let texts = i18n.texts();
         let map = cluster.with(|answer| map(answer, quantity.get(), texts));
@@ -148,7 +147,6 @@ pub(super) fn Map() -> impl IntoView {
                 <ProfileChart
                     figure
                     label=i18n.label(|t| t.ranks().when_began)
-                    pointed
                     tip=Callback::new(tip)
                     on_press=Callback::new(press)
                 />

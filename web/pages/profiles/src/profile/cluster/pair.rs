@@ -21,7 +21,6 @@ const PALE: f64 = 0.3;
 pub(super) fn Pair() -> impl IntoView {
     let cluster = use_cluster();
     let i18n = use_i18n();
-    let pointed = RwSignal::new(None::<Hit>);
     let pair = Memo::new(move |_| cluster.with(|answer| answer.pair.clone()).flatten());
     let figure = Signal::derive(move || {
         let texts = i18n.texts();
@@ -97,7 +96,6 @@ pub(super) fn Pair() -> impl IntoView {
                     <ProfileChart
                         figure
                         label=Signal::derive(title)
-                        pointed
                         tip=Callback::new(tip)
                         on_press=Callback::new(press)
                     />

@@ -6,7 +6,6 @@ use std::sync::Arc;
 use trainscope_api::profile::SessionSummary;
 use trainscope_charts::profile::{Curve, Curves, Figure, Hit, Shade, Unit};
 
-use super::super::model::said;
 use super::super::parts::{head, read_out};
 use super::{format, slope, use_memory};
 use trainscope_web_kit::components::{IconName, ProfileChart, fixed_icon, severity_icon};
@@ -27,7 +26,7 @@ pub(super) fn MemoryAdvice() -> impl IntoView {
             let advice = all.filter(|one| is_about_memory(&one.id));
             let advice = advice.map(|one| {
                 let (class, icon) = severity_icon(one.severity);
-                let remedy = said(i18n, &one.remedy);
+                let remedy = i18n.raw(&one.remedy);
                 let search = (!one.search.is_empty()).then_some(&*one.search);
                 let href = model.step_href(one.step, search);
                 view! {
@@ -35,8 +34,8 @@ pub(super) fn MemoryAdvice() -> impl IntoView {
                         <a href=href>
                             <span class=class>{fixed_icon(icon, 14)}</span>
                             <span class="grow">
-                                <b>{said(i18n, &one.title)}</b>
-                                <span class="ink3 micro">{said(i18n, &one.evidence)}</span>
+                                <b>{i18n.raw(&one.title)}</b>
+                                <span class="ink3 micro">{i18n.raw(&one.evidence)}</span>
                                 {(!remedy.is_empty())
                                     .then(|| view! { <code class="micro">{remedy}</code> })}
                             </span>
@@ -72,7 +71,7 @@ pub(super) fn not_judged(summary: &SessionSummary) -> Option<String> {
     let texts = i18n.texts().memory();
     let all = summary.not_judged.iter();
     let reasons = all.filter(|one| is_about_memory(&one.id));
-    let reasons: BTreeSet<String> = reasons.map(|one| said(i18n, &one.reason)).collect();
+    let reasons: BTreeSet<String> = reasons.map(|one| i18n.raw(&one.reason)).collect();
     let reasons: Vec<String> = reasons.into_iter().collect();
     (!reasons.is_empty()).then(|| (texts.memory_unjudged)(&reasons.join(texts.comma)))
 }
@@ -99,7 +98,6 @@ pub(super) fn OverSession() -> impl IntoView {
     let memory = use_memory();
     let model = memory.model;
     let i18n = use_i18n();
-    let pointed = RwSignal::new(None::<Hit>);
     let figure = Signal::derive(move || {
         let texts = i18n.texts();
         let curves = memory.answer.answer.with(|answer| {
@@ -192,7 +190,6 @@ pub(super) fn OverSession() -> impl IntoView {
                         <ProfileChart
                             figure
                             label=i18n.label(|t| t.memory().over_session)
-                            pointed
                             tip=Callback::new(tip)
                             on_press=Callback::new(press)
                         />

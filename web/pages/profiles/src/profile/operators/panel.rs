@@ -105,7 +105,6 @@ pub(super) fn OperatorPanel(
 #[component]
 fn Distribution(answer: RwSignal<Option<Arc<OperatorAnswer>>>) -> impl IntoView {
     let i18n = use_i18n();
-    let pointed = RwSignal::new(None::<Hit>);
     let figure = Signal::derive(move || {
         let texts = i18n.texts();
         let counts = answer.with(|answer| {
@@ -157,7 +156,6 @@ fn Distribution(answer: RwSignal<Option<Arc<OperatorAnswer>>>) -> impl IntoView 
                 <ProfileChart
                     figure
                     label=Signal::derive(caption)
-                    pointed
                     tip=Callback::new(tip)
                     on_press=Callback::new(|_| ())
                 />
@@ -171,7 +169,6 @@ fn Distribution(answer: RwSignal<Option<Arc<OperatorAnswer>>>) -> impl IntoView 
 fn BySteps(answer: RwSignal<Option<Arc<OperatorAnswer>>>) -> impl IntoView {
     let model = use_model();
     let i18n = use_i18n();
-    let pointed = RwSignal::new(None::<Hit>);
     let has_many = Memo::new(move |_| {
         answer.with(|answer| {
             answer
@@ -217,7 +214,6 @@ fn BySteps(answer: RwSignal<Option<Arc<OperatorAnswer>>>) -> impl IntoView {
                 <ProfileChart
                     figure
                     label=i18n.label(|t| t.profile().mean_by_step)
-                    pointed
                     tip=Callback::new(tip)
                     on_press=Callback::new(press)
                 />

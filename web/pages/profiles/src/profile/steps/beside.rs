@@ -154,7 +154,6 @@ fn table_row(name: AnyView, nanos: i64, median: i64, step: i64, is_whole: bool) 
 pub(super) fn Lengths() -> impl IntoView {
     let model = use_model();
     let i18n = use_i18n();
-    let pointed = RwSignal::new(None::<Hit>);
     let found = Memo::new(move |_| {
         let lengths = model.with(|summary| {
             let whole = summary.steps.iter().filter(|step| step.is_whole);
@@ -214,7 +213,6 @@ pub(super) fn Lengths() -> impl IntoView {
                         <ProfileChart
                             figure
                             label=Signal::derive(beside)
-                            pointed
                             tip=Callback::new(tip)
                             on_press=Callback::new(|_| ())
                         />
@@ -231,7 +229,6 @@ pub(super) fn OverSteps() -> impl IntoView {
     let steps = use_steps();
     let model = steps.model;
     let i18n = use_i18n();
-    let pointed = RwSignal::new(None::<Hit>);
     let figure = Signal::derive(move || {
         let texts = i18n.texts();
         let phases = steps.phases.get();
@@ -288,7 +285,6 @@ pub(super) fn OverSteps() -> impl IntoView {
                         <ProfileChart
                             figure
                             label=i18n.label(|t| t.profile().over_steps)
-                            pointed
                             chosen=framed
                             tip=Callback::new(tip)
                             on_press=Callback::new(move |hit: Hit| steps.select(hit.index))

@@ -1,17 +1,31 @@
 //! Points as text, card after card.
 
-use std::fmt::Write as _;
+use std::io;
 
 use serde::Serialize;
 use trainscope_api::scalars::Series;
+use trainscope_format::csv;
 
 use super::Format;
 use crate::scalars::data::CardLines;
 
-/// Text of the points of the cards added so far.
-pub(super) struct Points {
-    format: Format,
-    text: String,
+/// Columns of CSV.
+const COLUMNS: [&str; 9] = [
+    "tag",
+    "run",
+    "rank",
+    "writer",
+    "step",
+    "wall_time_secs",
+    "value",
+    "min",
+    "max",
+];
+
+/// Points of the cards added so far.
+pub(super) enum Points {
+    Csv(Box<csv::Rows<Vec<u8>>>),
+    Json(String),
 }
 
 /// A series in JSON: its names, then its lists as sent by the server.
@@ -28,96 +42,85 @@ struct NamedSeries<'a> {
 
 impl Points {
     pub(super) fn new(format: Format) -> Self {
-        let head = match format {
-            Format::Json => "{\"series\":[",
-            _ => "tag,run,rank,writer,step,wall_time_secs,value,min,max\n",
-        };
-        Self {
-            format,
-            text: head.to_owned(),
+        if format == Format::Json {
+            return Self::Json("{\"series\":[".to_owned());
         }
+        let mut rows = csv::Rows::new(Vec::new());
+        // Writing to memory does not fail.
+        rows.row(COLUMNS).unwrap_or_default();
+        Self::Csv(Box::new(rows))
     }
 
     /// Adds the points of a tag.
     pub(super) fn add(&mut self, tag: &str, loaded: &CardLines) {
-        if self.format == Format::Json {
-            self.add_json(tag, loaded);
-        } else {
-            self.add_rows(tag, loaded);
-        }
-    }
-
-    fn add_json(&mut self, tag: &str, loaded: &CardLines) {
-        for curve in &loaded.curves {
-            let named = NamedSeries {
-                tag,
-                run: &curve.id.run,
-                rank: curve.id.rank,
-                writer: curve.id.writer.as_deref(),
-                series: &curve.series,
-            };
-            // Lists of numbers can always be serialized.
-            let Ok(json) = serde_json::to_string(&named) else {
-                continue;
-            };
-            if self.text.ends_with('}') {
-                self.text.push(',');
-            }
-            self.text.push('\n');
-            self.text.push_str(&json);
-        }
-    }
-
-    /// One row per point. Series with more than a million points have one row per bucket, with its bounds.
-    fn add_rows(&mut self, tag: &str, loaded: &CardLines) {
-        let tag = field(tag);
-        for curve in &loaded.curves {
-            let series = &curve.series;
-            let run = field(&curve.id.run);
-            let writer = field(curve.id.writer.as_deref().unwrap_or_default());
-            for (index, (step, value)) in series.steps.iter().zip(&series.values).enumerate() {
-                let at = |list: &[f64]| list.get(index).map(f64::to_string).unwrap_or_default();
-                let bounds = if series.cut {
-                    (at(&series.min), at(&series.max))
-                } else {
-                    (String::new(), String::new())
-                };
-                // Writing to a String does not fail.
-                writeln!(
-                    self.text,
-                    "{tag},{run},{},{writer},{step},{},{value},{},{}",
-                    curve.id.rank,
-                    at(&series.wall_times_secs),
-                    bounds.0,
-                    bounds.1
-                )
-                .unwrap_or_default();
-            }
+        match self {
+            Self::Csv(rows) => add_rows(rows, tag, loaded).unwrap_or_default(),
+            Self::Json(text) => add_json(text, tag, loaded),
         }
     }
 
     /// The whole text.
-    pub(super) fn finish(mut self) -> String {
-        if self.format == Format::Json {
-            self.text.push_str("\n]}\n");
+    pub(super) fn finish(self) -> String {
+        match self {
+            Self::Csv(rows) => rows.into_text(),
+            Self::Json(text) => text + "\n]}\n",
         }
-        self.text
     }
 }
 
-/// A text field of RFC 4180. A field that a spreadsheet would take for a formula is marked as text.
-fn field(text: &str) -> String {
-    let is_formula = text.starts_with(['=', '+', '-', '@', '\t', '\r']);
-    let text = if is_formula {
-        format!("'{text}")
-    } else {
-        text.to_owned()
-    };
-    if text.contains([',', '"', '\n', '\r']) {
-        format!("\"{}\"", text.replace('"', "\"\""))
-    } else {
-        text
+fn add_json(text: &mut String, tag: &str, loaded: &CardLines) {
+    for curve in &loaded.curves {
+        let named = NamedSeries {
+            tag,
+            run: &curve.id.run,
+            rank: curve.id.rank,
+            writer: curve.id.writer.as_deref(),
+            series: &curve.series,
+        };
+        // Lists of numbers can always be serialized.
+        let Ok(json) = serde_json::to_string(&named) else {
+            continue;
+        };
+        if text.ends_with('}') {
+            text.push(',');
+        }
+        text.push('\n');
+        text.push_str(&json);
     }
+}
+
+/// One row per point. Series with more than a million points have one row per bucket, with its bounds.
+fn add_rows(rows: &mut csv::Rows<Vec<u8>>, tag: &str, loaded: &CardLines) -> io::Result<()> {
+    for curve in &loaded.curves {
+        let series = &curve.series;
+        let rank = curve.id.rank.to_string();
+        let writer = curve.id.writer.as_deref().unwrap_or_default();
+        let (min, max) = if series.cut {
+            (&*series.min, &*series.max)
+        } else {
+            Default::default()
+        };
+        for (index, (step, value)) in series.steps.iter().zip(&series.values).enumerate() {
+            let at = |list: &[f64]| {
+                list.get(index)
+                    .copied()
+                    .map(csv::number)
+                    .unwrap_or_default()
+            };
+            rows.row([
+                tag,
+                &curve.id.run,
+                &rank,
+                writer,
+                &step.to_string(),
+                &at(&series.wall_times_secs),
+                &csv::number(*value),
+                &at(min),
+                &at(max),
+            ])?;
+        }
+    }
+    Ok(())
 }
 
 #[cfg(test)]

@@ -1,7 +1,5 @@
 //! Meaning of a scalar, inferred from its tag: loss, learning rate, …
 
-use crate::headline::is_boosted;
-
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) enum Meaning {
     Loss,
@@ -23,6 +21,40 @@ pub(crate) enum Meaning {
     /// Divergence of a distribution from its prior: a term of a loss.
     Divergence,
 }
+
+/// Words of held-out data.
+const HELD_OUT: [&str; 7] = [
+    "val",
+    "valid",
+    "validation",
+    "eval",
+    "evaluation",
+    "test",
+    "dev",
+];
+
+/// Words of a whole loss. Others name a part of one.
+const WHOLE: [&str; 11] = [
+    "loss", "nll", "cost", "total", "train", "training", "epoch", "step", "batch", "scalar", "auto",
+];
+
+/// Losses by which `CatBoost` names its curves, in lower case: the whole tag, or its part before the parameters.
+const BOOSTED: [&str; 14] = [
+    "logloss",
+    "crossentropy",
+    "multiclass",
+    "multiclassonevsall",
+    "rmse",
+    "multirmse",
+    "mae",
+    "mape",
+    "quantile",
+    "poisson",
+    "huber",
+    "tweedie",
+    "expectile",
+    "focal",
+];
 
 /// Words of scores: names of Keras, torchmetrics, YOLO and Detectron2.
 const SCORES: [&str; 11] = [
@@ -111,7 +143,21 @@ const RELATIVE_DOUBT: u8 = 8;
 /// Doubt added for a loss with a name of `CatBoost`: if there is another loss, it is a metric.
 pub(crate) const BOOSTED_DOUBT: u8 = 4;
 
-/// Words of a tag in lower case, without the number at their end.
+/// Doubt added for a part of a loss.
+const PART_DOUBT: u8 = 1;
+
+/// True for the name of a curve of `CatBoost`, in lower case: `rmse`, `quantile:alpha=0.5`, `test/logloss`.
+fn is_boosted(lower: &str) -> bool {
+    let name = lower.strip_prefix("test/").unwrap_or(lower);
+    BOOSTED.contains(&name.split(':').next().unwrap_or(name))
+}
+
+/// True for the words of a tag of held-out data.
+pub(crate) fn is_held_out(words: &[&str]) -> bool {
+    words.iter().any(|word| HELD_OUT.contains(word))
+}
+
+/// Words of a tag in lower case.
 pub(crate) fn words_of(lower: &str) -> Vec<&str> {
     let words = lower.split(|c: char| !c.is_ascii_alphanumeric());
     words.filter(|word| !word.is_empty()).collect()
@@ -124,15 +170,7 @@ pub(crate) fn meaning_of(tag: &str) -> Option<(Meaning, u8)> {
     let words = words_of(&lower);
     let has = |word: &str| words.contains(&word);
     let has_any = |of: &[&str]| of.iter().any(|word| has(word));
-    let held_out = has_any(&[
-        "val",
-        "valid",
-        "validation",
-        "eval",
-        "evaluation",
-        "test",
-        "dev",
-    ]);
+    let held_out = is_held_out(&words);
     let extra = u8::try_from(words.len()).unwrap_or(u8::MAX);
     let meaning = if has("approxkl") || has("approx") && has("kl") && !has("old") {
         Meaning::PolicyChange
@@ -176,6 +214,8 @@ pub(crate) fn meaning_of(tag: &str) -> Option<(Meaning, u8)> {
         RELATIVE_DOUBT
     } else if is_boosted(&lower) {
         BOOSTED_DOUBT
+    } else if meaning == Meaning::Loss && !words.iter().all(|word| WHOLE.contains(word)) {
+        PART_DOUBT
     } else {
         0
     };
@@ -202,6 +242,9 @@ mod tests {
             ("loss", Some(Meaning::Loss)),
             ("val_loss", Some(Meaning::HeldOutLoss)),
             ("loss/val", Some(Meaning::HeldOutLoss)),
+            ("dev/loss", Some(Meaning::HeldOutLoss)),
+            ("dev/accuracy", Some(Meaning::HeldOutAccuracy)),
+            ("glossary", None),
             ("val/accuracy", Some(Meaning::HeldOutAccuracy)),
             ("train/accuracy", Some(Meaning::Accuracy)),
             ("learning_rate", Some(Meaning::LearningRate)),
@@ -228,6 +271,46 @@ mod tests {
             ("steps_per_second", None),
         ] {
             assert_eq!(meaning_of(tag).map(|m| m.0), meaning, "{tag}");
+        }
+    }
+
+    #[test]
+    fn the_training_loss_comes_first_then_a_held_out_one() {
+        for (tags, expected) in [
+            (&["loss/val", "loss/train", "lr"][..], Some("loss/train")),
+            (
+                &["epoch_loss", "evaluation_loss_vs_iterations"],
+                Some("epoch_loss"),
+            ),
+            (
+                &["loss/scalar", "learning_rate/scalar"],
+                Some("loss/scalar"),
+            ),
+            (
+                &["train/grad_norm", "train/loss_scale", "train/loss", "loss"],
+                Some("loss"),
+            ),
+            (
+                &["dev/loss", "model/encoder/loss"],
+                Some("model/encoder/loss"),
+            ),
+            (&["dev/loss", "val/accuracy"], Some("dev/loss")),
+            (&["val_loss"], Some("val_loss")),
+            (&["loss_cls", "total_loss"], Some("total_loss")),
+            (
+                &["Loss/localization_loss", "Loss/total_loss"],
+                Some("Loss/total_loss"),
+            ),
+            (
+                &["loss/kl", "loss/image/reconstruction"],
+                Some("loss/image/reconstruction"),
+            ),
+            (&["AUC", "Logloss"], Some("Logloss")),
+            (&["RMSE", "train/loss"], Some("train/loss")),
+            (&["RMSE", "val_loss"], Some("RMSE")),
+            (&["lr", "loss/learning_rate"], None),
+        ] {
+            assert_eq!(headline::loss(tags.iter().copied()), expected, "{tags:?}");
         }
     }
 
@@ -289,7 +372,5 @@ mod tests {
             let lower = tag.to_ascii_lowercase();
             assert_eq!(is_relative(&words_of(&lower)), is_it, "{tag}");
         }
-        let doubt = |tag| meaning_of(tag).map(|m| m.1);
-        assert!(doubt("loss/kl") > doubt("loss/reconstruction"));
     }
 }
