@@ -25,18 +25,20 @@ pub struct Size {
 }
 
 impl Size {
-    /// Limits the size to that of screens: sides that are NaN become 0, and an invalid ratio 1.
-    pub(crate) fn clamped(self) -> Self {
+    /// A size within the limits of screens: sides that are NaN become 0, and an invalid ratio 1.
+    pub(crate) fn new(width: f64, height: f64, dpr: f64) -> Self {
         let side = |side: f64| if side > 0.0 { side.min(MAX_SIDE) } else { 0.0 };
+        let is_ratio = dpr.is_finite() && dpr > 0.0;
         Self {
-            width: side(self.width),
-            height: side(self.height),
-            dpr: if self.dpr.is_finite() && self.dpr > 0.0 {
-                self.dpr.clamp(0.25, 16.0)
-            } else {
-                1.0
-            },
+            width: side(width),
+            height: side(height),
+            dpr: if is_ratio { dpr.clamp(0.25, 16.0) } else { 1.0 },
         }
+    }
+
+    /// This size within the limits of screens.
+    pub(crate) fn clamped(self) -> Self {
+        Self::new(self.width, self.height, self.dpr)
     }
 }
 

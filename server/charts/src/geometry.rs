@@ -47,12 +47,7 @@ pub struct Geometry {
 impl Geometry {
     /// Computes the layout; sizes that leave no room give a plot without extent, never an error.
     pub fn new(spec: &Spec) -> Self {
-        let Size { width, height, dpr } = Size {
-            width: spec.width,
-            height: spec.height,
-            dpr: spec.dpr,
-        }
-        .clamped();
+        let Size { width, height, dpr } = Size::new(spec.width, spec.height, spec.dpr);
         let all_x = spec.lines.iter().flat_map(|line| line.x.iter().copied());
         let x_scale = bounds::with_linear_part(spec.x_scale, all_x);
         let (from, to) = bounds::of_x(spec.x, x_scale, &spec.lines);
@@ -154,11 +149,7 @@ impl Geometry {
     }
 
     pub(crate) fn size(&self) -> Size {
-        Size {
-            width: self.width,
-            height: self.height,
-            dpr: self.dpr,
-        }
+        Size::new(self.width, self.height, self.dpr)
     }
 
     /// Width of a column of device pixels.

@@ -18,6 +18,7 @@ const LANE_ROWS: usize = 3;
 impl Plot<'_> {
     /// The lane below the plot: a cross at the first value of each range, and a bar along its length.
     pub(crate) fn lane(&self, lines: &[Line]) {
+        let pen = self.pen;
         let at = self.geometry;
         let marks: Vec<(&Line, Vec<Mark>)> = lines
             .iter()
@@ -36,12 +37,11 @@ impl Plot<'_> {
         // The same lane holds values that a logarithmic axis cannot show.
         let apart = if has(true) && has(false) { NAMES } else { 0.0 };
         for (name, ink, is_nan, y) in [
-            ("NaN", self.pen.theme.nan, true, middle - apart),
-            ("≤ 0", self.pen.theme.ink_3, false, middle + apart),
+            ("NaN", pen.theme.nan, true, middle - apart),
+            ("≤ 0", pen.theme.ink_3, false, middle + apart),
         ] {
             if has(is_nan) {
-                self.pen
-                    .text((at.plot.left - 6.0, y), Anchor::End, name, ink);
+                pen.text((at.plot.left - 6.0, y), Anchor::End, name, ink);
             }
         }
         let bar = if rows == 1 { 3.0 } else { 2.5 };
@@ -50,7 +50,7 @@ impl Plot<'_> {
             for mark in marks {
                 let (left, right) = mark.bar;
                 let colour = Ink(line.colour, 0.25);
-                self.pen.rect((left, y - bar), (right, y + bar), colour);
+                pen.rect((left, y - bar), (right, y + bar), colour);
             }
             let mut free_from = f64::NEG_INFINITY;
             let size = if rows == 1 { CROSS } else { 2.5 };
@@ -61,7 +61,7 @@ impl Plot<'_> {
                 };
                 free_from = x + 2.0 * size + 2.0;
                 if mark.is_nan {
-                    self.pen.cross((x, y), size, self.pen.theme.nan);
+                    pen.cross((x, y), size, pen.theme.nan);
                 } else {
                     self.triangle((x, y), size, 1.0, line.colour);
                 }
@@ -71,11 +71,10 @@ impl Plot<'_> {
             let text = format!("+{}", marks.len() - rows);
             let left = at.plot.right - label::width(&text) - 4.0;
             let (top, bottom) = (middle - 8.0, middle + 8.0);
-            let ground = Ink(self.pen.theme.surface, 0.88);
-            self.pen.rect((left, top), (at.plot.right, bottom), ground);
+            let ground = Ink(pen.theme.surface, 0.88);
+            pen.rect((left, top), (at.plot.right, bottom), ground);
             let point = (at.plot.right - 2.0, middle);
-            self.pen
-                .text(point, Anchor::End, &text, self.pen.theme.ink_3);
+            pen.text(point, Anchor::End, &text, pen.theme.ink_3);
         }
     }
 
@@ -123,6 +122,7 @@ impl Plot<'_> {
     /// else at its left; along the edge a bar for the length of the range. If the range began before the view, the
     /// mark is at the left. Later marks of the same line are left out on overlap, those of other lines are not.
     pub(crate) fn infinities(&self, lines: &[Line]) {
+        let pen = self.pen;
         let plot = &self.geometry.plot;
         for (class, up, edge) in [
             (Class::PosInf, 1.0, plot.top),
@@ -137,7 +137,7 @@ impl Plot<'_> {
                     };
                     if to > from {
                         let bar = ((from, edge - EDGE_BAR), (to, edge + EDGE_BAR));
-                        self.pen.rect(bar.0, bar.1, self.pen.theme.inf);
+                        pen.rect(bar.0, bar.1, pen.theme.inf);
                     }
                     marks.push((from, index, &stretch.label));
                 }
@@ -149,7 +149,7 @@ impl Plot<'_> {
                 if x < mark_from || (index == beside.0 && x < beside.1) {
                     continue;
                 }
-                self.triangle((x, y), CROSS, up, self.pen.theme.inf);
+                self.triangle((x, y), CROSS, up, pen.theme.inf);
                 mark_from = x + 2.0 * CROSS + 1.0;
                 let width = label::width(text);
                 let next = marks.iter().skip(at + 1).find(|mark| mark.1 != index);
@@ -163,8 +163,7 @@ impl Plot<'_> {
                 free_from = x + 8.0;
                 if let Some(left) = left {
                     free_from = free_from.max(left + width + 8.0);
-                    self.pen
-                        .text((left, y), Anchor::Start, text, self.pen.theme.inf);
+                    pen.text((left, y), Anchor::Start, text, pen.theme.inf);
                 }
             }
         }

@@ -4,8 +4,10 @@
 //! maximum, nor coordinates below a pixel.
 //!
 //! A plot is plain data ([`line::Spec`]); [`geometry::Geometry`] computes positions in CSS pixels, and the drawing
-//! functions draw them on a backend. Nothing here depends on a browser or a framework, and no input causes a panic: NaN
-//! and infinities are findings with special marks, and empty data yields axes without lines.
+//! functions draw them on a backend. The plots share `frame` (margins, axes, the way from pixels to data), `axes` (grids
+//! and labels) and `pen` (strokes and texts on any backend); marks are in the file of each plot. Nothing here depends on
+//! a browser or a framework, and no input causes a panic: NaN and infinities are findings with special marks, and empty
+//! data yields axes without lines.
 //!
 //! Backends take integers, so coordinates are passed in [`SUBPIXELS`] of a device pixel; a transform of the canvas and
 //! a `viewBox` of the SVG undo it.

@@ -15,6 +15,7 @@ const TEXT_ABOVE: f64 = 8.0;
 impl Plot<'_> {
     /// Draws the parts of a line beyond a limit over the line itself, clipped to the range of such values.
     pub(crate) fn beyond(&self, line: &Line) {
+        let pen = self.pen;
         for &range in &line.beyond {
             let Some(rect) = self.rows(range) else {
                 continue;
@@ -35,8 +36,8 @@ impl Plot<'_> {
                     let thinned = path::thin(&stretch, self.geometry.column());
                     for part in path::clip(&thinned, &rect) {
                         match part[..] {
-                            [only] => self.pen.disc(only, DOT_RADIUS, self.pen.theme.error),
-                            _ => self.pen.path(&part, width, self.pen.theme.error),
+                            [only] => pen.disc(only, DOT_RADIUS, pen.theme.error),
+                            _ => pen.path(&part, width, pen.theme.error),
                         }
                     }
                 }
@@ -79,12 +80,13 @@ impl Plot<'_> {
 
     /// A dashed line with its text above the right end; an arrow instead if it is outside of the plot.
     pub(crate) fn limits(&self, limits: &[LimitLine]) {
+        let pen = self.pen;
         let plot = &self.geometry.plot;
         for limit in limits {
             let ink = if limit.is_passed {
-                self.pen.theme.error
+                pen.theme.error
             } else {
-                self.pen.theme.ink_2
+                pen.theme.ink_2
             };
             let at = self.geometry.y.px(limit.value);
             let (y, arrow) = match at {
@@ -94,7 +96,7 @@ impl Plot<'_> {
             };
             if arrow.is_empty() {
                 let ends = [(plot.left, y), (plot.right, y)];
-                self.pen.dashed(&ends, DASH, 1.0, ink);
+                pen.dashed(&ends, DASH, 1.0, ink);
             }
             if limit.text.is_empty() {
                 continue;
@@ -106,10 +108,9 @@ impl Plot<'_> {
                 y - TEXT_ABOVE
             };
             let left = plot.right - label::width(&text) - 4.0;
-            let ground = Ink(self.pen.theme.surface, 0.8);
-            self.pen
-                .rect((left, above - 7.0), (plot.right, above + 7.0), ground);
-            self.pen.text((plot.right, above), Anchor::End, &text, ink);
+            let ground = Ink(pen.theme.surface, 0.8);
+            pen.rect((left, above - 7.0), (plot.right, above + 7.0), ground);
+            pen.text((plot.right, above), Anchor::End, &text, ink);
         }
     }
 }

@@ -147,22 +147,22 @@ impl<'a> Plot<'a> {
     }
 
     fn strokes(&self, line: &Line, values: &[f64], width: f64, ink: Ink, stroke: Stroke) {
+        let pen = self.pen;
         for stretch in self.pixels(line, values) {
             let thinned = path::thin(&stretch, self.geometry.column());
             for part in path::clip(&thinned, &self.geometry.plot) {
                 if let [only] = part[..] {
-                    self.pen.disc(only, DOT_RADIUS, ink);
+                    pen.disc(only, DOT_RADIUS, ink);
                     continue;
                 }
                 match stroke {
-                    Stroke::Solid => self.pen.path(&part, width, ink),
-                    Stroke::Dashed => self.pen.dashed(&part, (5.0, 4.0, 0.0), width, ink),
+                    Stroke::Solid => pen.path(&part, width, ink),
+                    Stroke::Dashed => pen.dashed(&part, (5.0, 4.0, 0.0), width, ink),
                     Stroke::Shared { index, of } => {
                         let (index, of) = (f64::from(index), f64::from(of.max(2)));
                         // The pattern is shifted so that this run's dash is the index-th.
                         let phase = (of - index) * 6.0;
-                        self.pen
-                            .dashed(&part, (6.0, 6.0 * (of - 1.0), phase), width, ink);
+                        pen.dashed(&part, (6.0, 6.0 * (of - 1.0), phase), width, ink);
                     }
                 }
             }
@@ -181,6 +181,7 @@ impl<'a> Plot<'a> {
     }
 
     fn live_end(&self, line: &Line) {
+        let pen = self.pen;
         if !line.is_live {
             return;
         }
@@ -189,8 +190,8 @@ impl<'a> Plot<'a> {
             Some((self.geometry.x_px(line.x[index]), y))
         });
         if let Some(end) = last.filter(|end| self.geometry.plot.contains(end.0, end.1)) {
-            self.pen.disc(end, 3.5, line.colour);
-            self.pen.ring(end, 6.5, 1.0, Ink(line.colour, 0.4));
+            pen.disc(end, 3.5, line.colour);
+            pen.ring(end, 6.5, 1.0, Ink(line.colour, 0.4));
         }
     }
 }

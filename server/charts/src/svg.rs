@@ -79,11 +79,7 @@ fn document((width, height): (f64, f64), theme: &Theme, chart: impl FnOnce(&Pen<
     let (wide, high) = (units(width), units(height));
     let mut text = String::new();
     let backend = SVGBackend::with_string(&mut text, (wide, high));
-    let size = Size {
-        width,
-        height,
-        dpr: 1.0,
-    };
+    let size = Size::new(width, height, 1.0);
     if paint(backend, size, theme, FONT_SCALE, chart).is_err() {
         return String::new();
     }

@@ -148,6 +148,7 @@ impl Chart<'_> {
     }
 
     fn ridges(&self) {
+        let pen = self.pen;
         let Some(stack) = self.spec.stacks.first() else {
             return;
         };
@@ -158,18 +159,18 @@ impl Chart<'_> {
             let (ground, points) = self.ridge(row);
             if row.finite > 0.0 {
                 let area = Self::closed(points.clone(), ground);
-                self.pen.polygon(&area, self.pen.theme.surface);
+                pen.polygon(&area, pen.theme.surface);
                 let ink = Ink(stack.colour, 0.1 + 0.16 * age);
-                self.pen.polygon(&area, ink);
+                pen.polygon(&area, ink);
                 let ink = Ink(stack.colour, 0.75 + 0.25 * age);
-                self.pen.path(&points, 0.9, ink);
+                pen.path(&points, 0.9, ink);
             } else {
                 self.broken(
                     ground,
                     if row.nan > 0 {
-                        self.pen.theme.nan
+                        pen.theme.nan
                     } else {
-                        self.pen.theme.inf
+                        pen.theme.inf
                     },
                 );
             }
@@ -223,6 +224,7 @@ impl Chart<'_> {
     }
 
     fn heat(&self) {
+        let pen = self.pen;
         let Some(stack) = self.spec.stacks.first() else {
             return;
         };
@@ -230,24 +232,25 @@ impl Chart<'_> {
         for (index, row) in stack.rows.iter().enumerate() {
             let (left, right) = self.at.column(&places, index);
             // Whole pixels: columns that meet within one would leave a seam.
-            let (left, right) = (self.pen.snap(left), self.pen.snap(right));
-            let right = right.max(left + self.pen.hair());
+            let (left, right) = (pen.snap(left), pen.snap(right));
+            let right = right.max(left + pen.hair());
             if row.finite <= 0.0 {
                 let (top, bottom) = (self.at.plot.top, self.at.plot.bottom);
-                let ink = Ink(self.pen.theme.grid, 1.0);
-                self.pen.rect((left, top), (right, bottom), ink);
+                let ink = Ink(pen.theme.grid, 1.0);
+                pen.rect((left, top), (right, bottom), ink);
                 continue;
             }
             self.cells(row, left, right);
         }
         for (share, dash) in [(1, true), (3, false), (5, true)] {
-            self.percentile(stack, share, dash, self.pen.theme.ink, true);
+            self.percentile(stack, share, dash, pen.theme.ink, true);
         }
         self.percentile_names(stack);
     }
 
     /// The column of a row; neighbours of the same shade are one rectangle.
     fn cells(&self, row: &Row, left: f64, right: f64) {
+        let pen = self.pen;
         let shade = |bin: usize| {
             let share = row.share(bin);
             if share <= 0.0 || self.at.greatest <= 0.0 {
@@ -268,12 +271,9 @@ impl Chart<'_> {
             let edges = edge(from).zip(edge(to));
             let places = edges.and_then(|(a, b)| Some((self.at.y.px(a)?, self.at.y.px(b)?)));
             if let (true, Some((low, high))) = (colour > 0.0, places) {
-                let (top, bottom) = (self.pen.snap(high), self.pen.snap(low));
-                let ink = self
-                    .pen
-                    .theme
-                    .sequence(FAINTEST + (1.0 - FAINTEST) * colour);
-                self.pen.rect((left, top), (right, bottom), ink);
+                let (top, bottom) = (pen.snap(high), pen.snap(low));
+                let ink = pen.theme.sequence(FAINTEST + (1.0 - FAINTEST) * colour);
+                pen.rect((left, top), (right, bottom), ink);
             }
             from = to;
         }
@@ -281,6 +281,7 @@ impl Chart<'_> {
 
     /// The labels of percentiles at the right of the plot, at the height of the last row with values.
     fn percentile_names(&self, stack: &Stack) {
+        let pen = self.pen;
         let last = stack
             .rows
             .iter()
@@ -303,7 +304,7 @@ impl Chart<'_> {
             let y = y.max(free);
             free = y + NAME_HEIGHT;
             let at = (plot.right + 4.0, y);
-            self.pen.text(at, Anchor::Start, name, self.pen.theme.ink_3);
+            pen.text(at, Anchor::Start, name, pen.theme.ink_3);
         }
     }
 
@@ -316,6 +317,7 @@ impl Chart<'_> {
         colour: Rgb,
         has_halo: bool,
     ) {
+        let pen = self.pen;
         let mut parts: Vec<Vec<Point>> = vec![Vec::new()];
         for row in &stack.rows {
             let value = row.percentiles.get(share).copied();
@@ -331,13 +333,13 @@ impl Chart<'_> {
         for part in parts.iter().filter(|part| part.len() > 1) {
             let width = if is_dashed { 1.0 } else { 1.5 };
             if has_halo {
-                let halo = Ink(self.pen.theme.surface, 0.75);
-                self.pen.path(part, width + 2.0, halo);
+                let halo = Ink(pen.theme.surface, 0.75);
+                pen.path(part, width + 2.0, halo);
             }
             if is_dashed {
-                self.pen.dashed(part, (3.0, 3.0, 0.0), width, colour);
+                pen.dashed(part, (3.0, 3.0, 0.0), width, colour);
             } else {
-                self.pen.path(part, width, colour);
+                pen.path(part, width, colour);
             }
         }
     }
@@ -397,19 +399,17 @@ impl Chart<'_> {
     }
 
     fn lane(&self, y: f64, name: &str, colour: Rgb, of: fn(&Row) -> u64) {
+        let pen = self.pen;
         let plot = &self.at.plot;
         let bottom = y + LANE / 2.0 - 1.0;
-        self.pen
-            .horizontal((plot.left, plot.right), bottom, self.pen.theme.grid);
-        self.pen
-            .text((plot.left - 6.0, y), Anchor::End, name, colour);
+        pen.horizontal((plot.left, plot.right), bottom, pen.theme.grid);
+        pen.text((plot.left - 6.0, y), Anchor::End, name, colour);
         if self.spec.view == View::Overlay {
             let rows = self.spec.stacks.iter().flat_map(|stack| &stack.rows);
             let broken = rows.filter(|row| of(row) > 0);
             if let Some(row) = broken.min_by(|a, b| a.at.total_cmp(&b.at)) {
                 let text = count_at(row, of(row));
-                self.pen
-                    .text((plot.left + 4.0, y), Anchor::Start, &text, colour);
+                pen.text((plot.left + 4.0, y), Anchor::Start, &text, colour);
             }
             return;
         }
@@ -421,8 +421,7 @@ impl Chart<'_> {
                 let right = right.max(left + 2.0);
                 let all = of(row) as f64 + row.finite;
                 let height = (10.0 * of(row) as f64 / all).clamp(2.0, 10.0);
-                self.pen
-                    .rect((left, bottom - height), (right, bottom), colour);
+                pen.rect((left, bottom - height), (right, bottom), colour);
                 if !named {
                     named = true;
                     let text = short(of(row) as f64);
@@ -434,7 +433,7 @@ impl Chart<'_> {
                     };
                     // If there is no room on either side, the count is in the readout only.
                     if anchor == Anchor::End || right + 5.0 + width < plot.right {
-                        self.pen.text((at, y), anchor, &text, colour);
+                        pen.text((at, y), anchor, &text, colour);
                     }
                 }
             }
@@ -442,12 +441,13 @@ impl Chart<'_> {
     }
 
     fn hit(&self, stack: &Stack, row: &Row, bin: Option<usize>) {
-        let (plot, theme) = (&self.at.plot, self.pen.theme);
+        let pen = self.pen;
+        let (plot, theme) = (&self.at.plot, pen.theme);
         match self.spec.view {
             View::HeatMap | View::Percentiles => {
-                let x = self.pen.snap(self.at.step_x(row.at));
+                let x = pen.snap(self.at.step_x(row.at));
                 let line = [(x, 4.0), (x, plot.bottom)];
-                self.pen.dashed(&line, (2.0, 2.0, 0.0), 1.0, theme.ink_2);
+                pen.dashed(&line, (2.0, 2.0, 0.0), 1.0, theme.ink_2);
                 let anchor = if x > plot.right - 24.0 {
                     Anchor::End
                 } else {
@@ -458,8 +458,8 @@ impl Chart<'_> {
             View::Offset => {
                 let (ground, points) = self.ridge(row);
                 let area = Self::closed(points.clone(), ground);
-                self.pen.polygon(&area, Ink(stack.colour, 0.45));
-                self.pen.path(&points, 1.5, theme.ink);
+                pen.polygon(&area, Ink(stack.colour, 0.45));
+                pen.path(&points, 1.5, theme.ink);
                 self.bar(row, bin, ground, |share| {
                     ground - share * self.at.ridge / self.at.greatest.max(f64::MIN_POSITIVE)
                 });
@@ -467,7 +467,7 @@ impl Chart<'_> {
             }
             View::Overlay => {
                 let points = self.outline(row, |share| self.at.share_y(share));
-                self.pen.path(&points, 2.5, theme.ink);
+                pen.path(&points, 2.5, theme.ink);
                 self.bar(row, bin, plot.bottom, |share| self.at.share_y(share));
             }
         }
@@ -490,15 +490,15 @@ impl Chart<'_> {
 
     /// The name of a step on an axis.
     fn pill(&self, at: Point, anchor: Anchor, text: &str) {
+        let pen = self.pen;
         let width = label::width(text) + 8.0;
         let shift = if anchor == Anchor::End { 4.0 } else { 0.0 };
         let left = anchor.span(at.0, width).0 + shift;
         let left = left.clamp(0.0, (self.at.width - width).max(0.0));
         let (from, to) = ((left, at.1 - 8.0), (left + width, at.1 + 8.0));
-        self.pen.rect(from, to, self.pen.theme.solid);
+        pen.rect(from, to, pen.theme.solid);
         let middle = (left + width / 2.0, at.1);
-        self.pen
-            .text(middle, Anchor::Middle, text, self.pen.theme.on_solid);
+        pen.text(middle, Anchor::Middle, text, pen.theme.on_solid);
     }
 }
 

@@ -61,12 +61,7 @@ pub struct Layout {
 impl Layout {
     /// Computes the layout; sizes that leave no room give a plot without extent, never an error.
     pub fn new(spec: &Spec) -> Self {
-        let Size { width, height, dpr } = Size {
-            width: spec.width,
-            height: spec.height,
-            dpr: spec.dpr,
-        }
-        .clamped();
+        let Size { width, height, dpr } = Size::new(spec.width, spec.height, spec.dpr);
         let rows = || spec.stacks.iter().flat_map(|stack| &stack.rows);
         let lanes = (rows().any(|row| row.nan > 0), rows().any(|row| row.inf > 0));
         let bound = |edge: Option<&f64>| edge.copied().unwrap_or(0.0);
@@ -143,11 +138,7 @@ impl Layout {
     }
 
     pub(super) fn size(&self) -> Size {
-        Size {
-            width: self.width,
-            height: self.height,
-            dpr: self.dpr,
-        }
+        Size::new(self.width, self.height, self.dpr)
     }
 
     /// The labels at the left that do not overlap, as they would around the zero of a symmetric logarithm.

@@ -75,12 +75,8 @@ impl Layout {
     /// Positions of everything at the size of a plot.
     pub fn new(spec: &Spec) -> Self {
         let gaps = spec.axes.len().saturating_sub(1) as f64;
-        let Size { width, height, dpr } = Size {
-            width: spec.width.max(LEFT + gaps * PITCH + RIGHT),
-            height: spec.height,
-            dpr: spec.dpr,
-        }
-        .clamped();
+        let width = spec.width.max(LEFT + gaps * PITCH + RIGHT);
+        let Size { width, height, dpr } = Size::new(width, spec.height, spec.dpr);
         let rows = spec
             .axes
             .iter()
@@ -184,11 +180,7 @@ impl Layout {
     }
 
     pub(super) fn size(&self) -> Size {
-        Size {
-            width: self.width,
-            height: self.height,
-            dpr: self.dpr,
-        }
+        Size::new(self.width, self.height, self.dpr)
     }
 
     fn y_of(&self, axis: &PlacedAxis, row: usize, spot: Spot, lane: Option<Lane>) -> f64 {
