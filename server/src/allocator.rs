@@ -1,8 +1,8 @@
 //! Returns large blocks of memory to the system as soon as they are freed.
 
-/// Bytes from which a block is returned. glibc raises its threshold to the largest block that was freed, up to 32 MiB: columns
-/// of a profile then come from heaps that keep their holes, and a server that shows a trace of 1.4 GB stayed at 1.3 GB
-/// instead of 0.4 GB.
+/// Bytes from which a block is returned. glibc raises its threshold to the largest freed block, up to 32 MiB: columns of a
+/// profile then come from heaps that keep their holes, and a server that shows a trace of 1.4 GB stayed at 1.3 GB
+/// instead of 0.4 GB (`docs/src/performance.md`).
 #[cfg(all(target_os = "linux", target_env = "gnu"))]
 const LARGE_BLOCK_BYTES: libc::c_int = 1 << 20;
 

@@ -178,6 +178,9 @@ fn findings_agree(overview: &Value, checked: &Value, run: &str) {
             assert!(summary.starts_with(evidence), "{run}: {summary} {evidence}");
         }
     }
+    let rules = overview["not_judged"].as_array().unwrap();
+    let is_open = rules.iter().any(|rule| rule["applies"] == true);
+    assert_eq!(overview["unjudged"].is_null(), !is_open, "{run}");
     if !overview["unjudged"].is_null() {
         let open = said(overview, "unjudged");
         assert!(said(overview, "detail").ends_with(open), "{run}: {open}");

@@ -131,6 +131,8 @@ async fn differences_to_a_baseline_are_read_out() {
         .await;
     wait_until_said(&browser, "loss", "2 lines").await;
     let row = "li:has(button[aria-label=a])";
+    // The panel of runs is drawn after the first card.
+    browser.wait_for_element(row).await;
     browser
         .run(&format!(
             "document.querySelector({row:?} + ' [aria-label=\\'Compare the others with this run\\']').click()"

@@ -595,4 +595,6 @@ pub struct NotJudged {
     /// Reason.
     #[cfg_attr(feature = "openapi", schema(value_type = crate::openapi::Sentence))]
     pub reason: Sentence,
+    /// False if the profile lacks the subject of the rule, such as other ranks, or no baseline was given.
+    pub applies: bool,
 }

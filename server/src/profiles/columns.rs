@@ -19,7 +19,7 @@ use twox_hash::XxHash3_64;
 use crate::files;
 
 /// First bytes, with the version: another one when anything stored changes, [`Trace`] and the answers included.
-const MAGIC: &[u8; 24] = b"trainscope columns 0006\n";
+const MAGIC: &[u8; 24] = b"trainscope columns 0007\n";
 /// Offset, length and checksum of the directory, at the end.
 const TRAILER_LEN: u64 = 24;
 /// Maximum length of a directory.

@@ -488,3 +488,19 @@ fn operators_of_the_user_are_counted_by_their_rules() {
         "{faults:?}"
     );
 }
+
+#[test]
+fn a_session_that_no_page_asked_for_is_forgotten_after_it_was_judged() {
+    let folder = TempDir::new().unwrap();
+    let session = copied(&folder, SMALL);
+    let index = Index::open(&folder.path().join("cache"), &[folder.path().to_owned()]).unwrap();
+    let profiles = Profiles::new(&index);
+    profiles.load(&session);
+    profiles.release(&session);
+    assert!(profiles.known(&session.key()).is_none());
+    // A page asks for it while it is judged.
+    let (judged, shown) = (profiles.load(&session), profiles.load(&session));
+    assert!(Arc::ptr_eq(&judged, &shown), "it is read once");
+    profiles.release(&session);
+    assert!(profiles.known(&session.key()).is_some());
+}

@@ -76,6 +76,10 @@ pub fn apply(model: &Model, summary: &mut SessionSummary, ranks: Option<&RanksAn
     let facts = Facts::new(model, summary, ranks);
     let mut judged = judge(&facts, &limits);
     let unjudged = sentences::unjudged(&facts, &judged);
+    let knows_kernels = judged
+        .not_judged
+        .iter()
+        .all(|(_, lack)| *lack != Lack::UnknownKernels);
     judged.add(baseline::judge(summary, None, &limits));
     summary.passed = judged
         .passed
@@ -88,8 +92,13 @@ pub fn apply(model: &Model, summary: &mut SessionSummary, ranks: Option<&RanksAn
         .map(|(rule, lack)| NotJudged {
             id: rule.name().to_owned(),
             reason: lack.words().into(),
+            applies: lack.leaves_open(),
         })
         .collect();
+    // No kernel uses tensor cores by its name, and some names do not tell: the share is unknown, and not 0.
+    if let Some(device) = summary.device.as_mut().filter(|_| !knows_kernels) {
+        device.tensor_cores = None;
+    }
     summary.advice = judged.advice;
     summary.sentence = sentences::sentence(summary);
     if steps::runs_behind(&model.steps.list) {

@@ -157,6 +157,13 @@ texts! {
     not_judged: fn(u64) -> String =
         |rules| format!("{} not judged", format::count(rules)),
         |rules| format!("{} 条未作判断", format::count(rules));
+    /// Number of rules whose subject the profile lacks.
+    not_applicable: fn(u64) -> String =
+        |rules| match rules {
+            1 => "1 does not apply".to_owned(),
+            rules => format!("{} do not apply", format::count(rules)),
+        },
+        |rules| format!("{} 条不适用", format::count(rules));
     code = "Code", "代码";
     /// A session of the address that the run does not have.
     gone: fn(&str) -> String =

@@ -64,6 +64,12 @@ impl Lack {
         )
     }
 
+    /// True if a rule that applies to the profile stays open: a comparison without a baseline was not asked for.
+    #[must_use]
+    pub const fn leaves_open(self) -> bool {
+        !self.is_without_object() && !matches!(self, Self::NoBaseline)
+    }
+
     /// The reason as a clause without a subject, in the languages of the user interface.
     #[must_use]
     pub const fn words(self) -> Text {

@@ -1,5 +1,7 @@
 //! Sentences for the head of a profile: the time of a step, the waiting in it, and the gain of the advice.
 
+use std::cmp::Reverse;
+
 use trainscope_api::Sentence;
 use trainscope_api::profile::{Advice, DeviceShare, SessionSummary, StepSource};
 use trainscope_format::digits::{bytes, count, nanos, percent};
@@ -147,7 +149,8 @@ pub(super) fn sentence(summary: &SessionSummary) -> Sentence {
     }
 }
 
-/// The number of rules that lack steps, or the reason why times of steps are not judged; `None` if all are judged.
+/// The number of rules that were not judged, with the reasons, or why times of steps are not judged; `None` if all rules
+/// that apply to the profile were judged.
 pub(super) fn unjudged(facts: &Facts<'_>, judged: &Judgement) -> Option<Sentence> {
     if facts.needs_even_steps() == Err(Lack::UnevenSteps) {
         let (shortest, longest) = facts.range();
@@ -161,25 +164,32 @@ pub(super) fn unjudged(facts: &Facts<'_>, judged: &Judgement) -> Option<Sentence
             ),
         });
     }
-    // Some rules need more steps than others: each reports it.
-    facts.needs_enough_steps().err()?;
-    let lacks_steps = |lack: Lack| matches!(lack, Lack::TooFewSteps | Lack::NoSteps);
-    let rules = judged
-        .not_judged
-        .iter()
-        .filter(|entry| lacks_steps(entry.1));
-    let rules = rules.count() as u64;
+    let lacks = judged.not_judged.iter().map(|(_, lack)| *lack);
+    let lacks: Vec<Lack> = lacks.filter(|lack| lack.leaves_open()).collect();
+    // Some rules need more steps than the number in the sentence: they are among the others.
+    let has_few_steps = facts.needs_enough_steps().is_err();
+    let is_of_steps = |lack: &Lack| matches!(lack, Lack::TooFewSteps | Lack::NoSteps);
+    let (of_steps, others): (Vec<Lack>, Vec<Lack>) = lacks
+        .into_iter()
+        .partition(|lack| has_few_steps && is_of_steps(lack));
+    let sentences = [too_few_steps(facts, of_steps.len()), reasons(&others)];
+    let sentences: Vec<Sentence> = sentences.into_iter().flatten().collect();
+    let en: Vec<&str> = sentences.iter().map(|sentence| &*sentence.en).collect();
+    let zh: String = sentences.iter().map(|sentence| &*sentence.zh).collect();
+    (!en.is_empty()).then(|| Sentence::new(en.join(" "), zh))
+}
+
+/// The number of rules that need more steps than the profile has; `None` for 0.
+fn too_few_steps(facts: &Facts<'_>, rules: usize) -> Option<Sentence> {
     if rules == 0 {
         return None;
     }
-    let (verb, rules) = (
-        if rules == 1 {
-            "rule needs"
-        } else {
-            "rules need"
-        },
-        count(rules),
-    );
+    let verb = if rules == 1 {
+        "rule needs"
+    } else {
+        "rules need"
+    };
+    let rules = count(rules as u64);
     let (en, zh) = match (facts.model.steps.list.is_empty(), facts.steps.len()) {
         (true, _) => ("none was".to_owned(), "没有记录迭代".to_owned()),
         (_, 1) => ("1 whole one was".to_owned(), "仅完整记录了 1 个".to_owned()),
@@ -194,6 +204,35 @@ pub(super) fn unjudged(facts: &Facts<'_>, judged: &Judgement) -> Option<Sentence
     Some(Sentence {
         en: format!("{rules} {verb} at least {MIN_STEPS} steps, and {en} recorded: not judged."),
         zh: format!("{rules} 条规则至少需要 {MIN_STEPS} 个迭代，而{zh}：未作判断。"),
+    })
+}
+
+/// The number of rules that were not judged for these reasons, the most frequent reason first; `None` for 0.
+fn reasons(lacks: &[Lack]) -> Option<Sentence> {
+    let mut reasons: Vec<(Lack, usize)> = Vec::new();
+    for lack in lacks {
+        match reasons.iter_mut().find(|(known, _)| known == lack) {
+            Some((_, rules)) => *rules += 1,
+            None => reasons.push((*lack, 1)),
+        }
+    }
+    if reasons.is_empty() {
+        return None;
+    }
+    reasons.sort_by_key(|(_, rules)| Reverse(*rules));
+    let words = reasons.iter().map(|(lack, _)| lack.words());
+    let (en, zh): (Vec<&str>, Vec<&str>) = words.map(|words| (words.en, words.zh)).unzip();
+    let (verb, rules) = (
+        if lacks.len() == 1 {
+            "rule was"
+        } else {
+            "rules were"
+        },
+        count(lacks.len() as u64),
+    );
+    Some(Sentence {
+        en: format!("{rules} {verb} not judged: {}.", en.join(", ")),
+        zh: format!("{rules} 条规则未作判断：{}。", zh.join("，")),
     })
 }
 

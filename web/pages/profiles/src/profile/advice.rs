@@ -60,7 +60,8 @@ pub(super) fn AdviceCard() -> impl IntoView {
         let texts = i18n.texts();
         model.with(|summary| {
             let passed = summary.passed.len() as u64;
-            let unjudged = summary.not_judged.len() as u64;
+            let (open, idle): (Vec<_>, Vec<_>) =
+                summary.not_judged.iter().partition(|one| one.applies);
             let rows = is_open.get().then(|| {
                 let passed = summary.passed.iter().map(|id| {
                     view! {
@@ -71,7 +72,7 @@ pub(super) fn AdviceCard() -> impl IntoView {
                     }
                     .into_any()
                 });
-                let unjudged = summary.not_judged.iter().map(|one| {
+                let unjudged = open.iter().chain(&idle).map(|one| {
                     view! {
                         <li>
                             <span class="ink3">{fixed_icon(IconName::Minus, 12)}</span>
@@ -84,18 +85,21 @@ pub(super) fn AdviceCard() -> impl IntoView {
                 let rows = passed.chain(unjudged).collect::<Vec<_>>();
                 view! { <ul class="rules small">{rows}</ul> }
             });
-            // No tick if rules were left out for lack of steps.
-            let sign = if summary.unjudged.is_some() {
-                view! { {fixed_icon(IconName::Minus, 14)} }.into_any()
-            } else {
+            let sign = if open.is_empty() && summary.unjudged.is_none() {
                 view! { <span class="okc">{fixed_icon(IconName::Ok, 14)}</span> }.into_any()
+            } else {
+                view! { {fixed_icon(IconName::Minus, 14)} }.into_any()
             };
-            let not_judged =
-                (unjudged > 0).then(|| format!(" · {}", (texts.profile().not_judged)(unjudged)));
+            let counted = |rules: &[_], words: fn(u64) -> String| {
+                (!rules.is_empty()).then(|| format!(" · {}", words(rules.len() as u64)))
+            };
+            let not_judged = counted(&open, texts.profile().not_judged);
+            let not_applicable = counted(&idle, texts.profile().not_applicable);
             let foot = view! {
                 {sign}
                 {(texts.profile().passed)(passed)}
                 {not_judged}
+                {not_applicable}
             };
             view! {
                 <button

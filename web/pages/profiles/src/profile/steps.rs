@@ -134,6 +134,15 @@ impl StepsModel {
     }
 }
 
+/// Start of the ids of the rules about lengths of steps.
+const RULES: &str = "step_";
+
+/// True if all rules about lengths of steps that apply were judged.
+fn are_judged(summary: &SessionSummary) -> bool {
+    let mut open = summary.not_judged.iter().filter(|one| one.applies);
+    !open.any(|one| one.id.starts_with(RULES))
+}
+
 #[component]
 pub(super) fn Steps() -> impl IntoView {
     let model = use_model();
@@ -163,7 +172,7 @@ pub(super) fn Steps() -> impl IntoView {
             let open = (texts.profile().open_step)(&format::integer(number));
             let (sentence, detail) = sentence(summary, texts);
             let severity = (!summary.outliers.is_empty()).then_some(Severity::Warning);
-            let standing = Standing::new(severity, summary.unjudged.is_none());
+            let standing = Standing::new(severity, are_judged(summary));
             Some(verdict(standing, sentence, detail, Some((open, href))))
         })
     };

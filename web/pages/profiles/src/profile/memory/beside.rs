@@ -70,7 +70,7 @@ pub(super) fn not_judged(summary: &SessionSummary) -> Option<String> {
     let i18n = use_i18n();
     let texts = i18n.texts().memory();
     let all = summary.not_judged.iter();
-    let reasons = all.filter(|one| is_about_memory(&one.id));
+    let reasons = all.filter(|one| one.applies && is_about_memory(&one.id));
     let reasons: BTreeSet<String> = reasons.map(|one| i18n.raw(&one.reason)).collect();
     let reasons: Vec<String> = reasons.into_iter().collect();
     (!reasons.is_empty()).then(|| (texts.memory_unjudged)(&reasons.join(texts.comma)))
