@@ -29,8 +29,11 @@ const COMMIT_BYTES: usize = 32 << 20;
 const COMMIT_RECORDS: u64 = 16_384;
 /// Maximum time until published data is committed.
 const COMMIT_INTERVAL: Duration = Duration::from_secs(10);
-/// Minimum interval of notices.
+/// Minimum interval of notices while files are read.
 const NOTICE_INTERVAL: Duration = Duration::from_millis(50);
+/// Minimum interval of notices as a multiple of the last one's duration, which grows with the number of runs: they take
+/// at most a tenth of a core.
+const NOTICE_SHARE: u32 = 10;
 /// Minimum interval of scans triggered by hints, also as a multiple of the last scan's duration.
 const HINTED_SCAN_INTERVAL: Duration = Duration::from_millis(200);
 const HINTED_SCAN_SHARE: u32 = 4;
@@ -216,6 +219,8 @@ struct Loop {
     committed: bool,
     runs_changed: bool,
     published: bool,
+    /// True if the last notice said that everything is read.
+    was_idle: bool,
     live_runs: usize,
     next_scan: Instant,
     last_scan: Instant,
@@ -225,6 +230,8 @@ struct Loop {
     walk: Option<Walk>,
     last_commit: Instant,
     last_notice: Instant,
+    /// Duration of the last notice.
+    notice_took: Duration,
 }
 
 impl Loop {
@@ -255,6 +262,7 @@ impl Loop {
             committed: false,
             runs_changed: true,
             published: false,
+            was_idle: false,
             live_runs: 0,
             next_scan: now,
             last_scan: now,
@@ -262,6 +270,7 @@ impl Loop {
             walk: None,
             last_commit: now,
             last_notice: now,
+            notice_took: Duration::ZERO,
         }
     }
 
@@ -323,14 +332,29 @@ impl Loop {
     fn until_due(&self) -> Duration {
         let now = Instant::now();
         let mut due = self.next_scan;
-        if self.published || self.runs_changed {
-            due = due.min(self.last_notice + NOTICE_INTERVAL);
+        if self.has_news() {
+            due = due.min(self.next_notice());
         }
         due.saturating_duration_since(now)
     }
 
     fn is_idle(&self) -> bool {
         self.scanned && self.busy == 0 && self.queue.is_empty()
+    }
+
+    /// True if something changed since the last notice.
+    fn has_news(&self) -> bool {
+        self.published || self.runs_changed || self.was_idle != self.is_idle()
+    }
+
+    /// Earliest time of the next notice.
+    fn next_notice(&self) -> Instant {
+        let interval = if self.is_idle() {
+            Duration::ZERO
+        } else {
+            NOTICE_INTERVAL
+        };
+        self.last_notice + interval.max(NOTICE_SHARE * self.notice_took)
     }
 
     /// Walks the base directories and compares with the known files.
@@ -447,14 +471,8 @@ impl Loop {
         let now = Instant::now();
         let idle = self.is_idle();
         let due = now.duration_since(self.last_commit) >= COMMIT_INTERVAL;
-        let notice_due = now.duration_since(self.last_notice) >= NOTICE_INTERVAL;
-        if idle || notice_due {
-            self.index.set_progress(self.progress(idle));
-        }
-        if (self.published || self.runs_changed) && (idle || notice_due) {
-            self.index.announce(std::mem::take(&mut self.runs_changed));
-            self.published = false;
-            self.last_notice = now;
+        if self.has_news() && now >= self.next_notice() {
+            self.notify(idle);
         }
         let much = idle && (!self.committed || self.index.uncommitted_records() >= COMMIT_RECORDS);
         if due || much || self.index.sealed_bytes() >= COMMIT_BYTES {
@@ -467,6 +485,17 @@ impl Loop {
                 ));
             }
         }
+    }
+
+    /// Updates the progress and sends a notice of what changed. Visits all runs.
+    fn notify(&mut self, idle: bool) {
+        let began = Instant::now();
+        self.index.set_progress(self.progress(idle));
+        self.index.announce(std::mem::take(&mut self.runs_changed));
+        self.published = false;
+        self.was_idle = idle;
+        self.last_notice = Instant::now();
+        self.notice_took = self.last_notice - began;
     }
 
     fn progress(&self, idle: bool) -> status::Ingest {
