@@ -13,12 +13,14 @@ use std::sync::Arc;
 use trainscope_analysis::watchpoint::{Needs, channel_axis};
 use trainscope_format::formats::tensor_file::{HeaderError, StoredTensor, TensorFile};
 use trainscope_format::formats::{npy, safetensors};
-use trainscope_format::tensor::{
-    ChangeStats, ChannelStats, ContentHasher, DType, Select, TensorStats, Tolerance,
-};
-use trainscope_format::{OpaqueTensor, Role, TensorSummary};
+use trainscope_format::tensor::{ChannelStats, DType, Tolerance};
+use trainscope_format::{OpaqueTensor, TensorSummary};
 
 use crate::files;
+
+mod result;
+
+use result::TensorResult;
 
 /// Block size: a multiple of every element size, and small enough for the cache of one core.
 const BLOCK_BYTES: usize = 256 << 10;
@@ -293,11 +295,11 @@ impl Reader {
             let before = before
                 .as_ref()
                 .map(|(bytes, tolerance)| (&**bytes, *tolerance));
-            seen.add(&tensor, &bytes, before, needs);
+            seen.add_whole(&tensor, &bytes, before, needs);
             seen.channels =
                 axis.and_then(|axis| ChannelStats::of(tensor.dtype, &tensor.shape, &bytes, axis));
         } else {
-            seen.blocks(&tensor, &mut now, before, needs)?;
+            add_blocks(&mut seen, &tensor, &mut now, before, needs)?;
         }
         self.kept = now.kept();
         if self.kept.is_some() {
@@ -346,7 +348,7 @@ impl Reader {
         tensor.data.len_bytes = len as u64;
         let axis = channel_axis(&tensor.shape).filter(|_| needs.channels);
         let mut seen = TensorResult::default();
-        seen.add(&tensor, &all, None, needs);
+        seen.add_whole(&tensor, &all, None, needs);
         seen.channels =
             axis.and_then(|axis| ChannelStats::of(tensor.dtype, &tensor.shape, &all, axis));
         Ok(seen.finish(tensor))
@@ -385,94 +387,35 @@ impl Earlier<'_> {
     }
 }
 
-/// Accumulated results of a tensor.
-#[derive(Default)]
-struct TensorResult {
-    stats: TensorStats,
-    hash: Option<u64>,
-    /// Hasher for content in several blocks.
-    hasher: Option<ContentHasher>,
-    change: Option<ChangeStats>,
-    channels: Option<ChannelStats>,
-}
-
-impl TensorResult {
-    /// Adds all elements, a block at a time.
-    fn blocks(
-        &mut self,
-        tensor: &StoredTensor,
-        now: &mut Stream<'_>,
-        mut before: Option<(Earlier<'_>, Tolerance)>,
-        needs: &Needs,
-    ) -> Result<(), TensorReadError> {
-        // A premature end of the earlier state does not affect the rest.
-        let mut is_lost = false;
-        while let Some(block) = now.next_block()? {
-            let block_before = match &mut before {
-                Some((earlier, tolerance)) if !is_lost => {
-                    let bytes = earlier.next(block.len());
-                    is_lost = bytes.is_none();
-                    bytes.map(|bytes| (bytes, *tolerance))
-                }
-                _ => None,
-            };
-            self.add(tensor, block, block_before, needs);
-        }
-        if is_lost {
-            self.change = None;
-        }
-        if tensor.data.len_bytes == 0 {
-            let before = before.map(|(_, tolerance)| (&[][..], tolerance));
-            self.add(tensor, &[], before, needs);
-        }
-        Ok(())
+/// Adds all elements of a tensor, a block at a time.
+fn add_blocks(
+    seen: &mut TensorResult,
+    tensor: &StoredTensor,
+    now: &mut Stream<'_>,
+    mut before: Option<(Earlier<'_>, Tolerance)>,
+    needs: &Needs,
+) -> Result<(), TensorReadError> {
+    // A premature end of the earlier state does not affect the rest.
+    let mut is_lost = false;
+    while let Some(block) = now.next_block()? {
+        let block_before = match &mut before {
+            Some((earlier, tolerance)) if !is_lost => {
+                let bytes = earlier.next(block.len());
+                is_lost = bytes.is_none();
+                bytes.map(|bytes| (bytes, *tolerance))
+            }
+            _ => None,
+        };
+        seen.add(tensor, block, block_before, needs);
     }
-
-    /// Adds the next elements.
-    fn add(
-        &mut self,
-        tensor: &StoredTensor,
-        bytes: &[u8],
-        before: Option<(&[u8], Tolerance)>,
-        needs: &Needs,
-    ) {
-        let mut select = Select::new().ranges(&needs.ranges);
-        if needs.exponents {
-            select = select.exponents();
-        }
-        if let Some((before, tolerance)) = before {
-            select = select.change(before, tolerance);
-        }
-        let seen = select.read(tensor.dtype, bytes);
-        if needs.hash && bytes.len() as u64 == tensor.data.len_bytes {
-            // Hashing the whole tensor at once needs no copies.
-            self.hash = Some(ContentHasher::hash(bytes));
-        } else if needs.hash {
-            self.hasher.get_or_insert_default().write(bytes);
-        }
-        if self.stats.count == 0 {
-            self.stats = seen.stats;
-        } else {
-            self.stats.merge(&seen.stats);
-        }
-        match (&mut self.change, seen.change) {
-            (Some(sofar), Some(change)) => sofar.merge(&change),
-            (None, change) => self.change = change,
-            (Some(_), None) => {}
-        }
+    if is_lost {
+        seen.change = None;
     }
-
-    fn finish(self, tensor: StoredTensor) -> TensorSummary {
-        TensorSummary {
-            role: Role::Other,
-            dtype: tensor.dtype,
-            shape: tensor.shape,
-            stats: self.stats,
-            hash: self.hash.or(self.hasher.map(|hasher| hasher.finish())),
-            change: self.change,
-            channels: self.channels,
-        }
+    if tensor.data.len_bytes == 0 {
+        let before = before.map(|(_, tolerance)| (&[][..], tolerance));
+        seen.add(tensor, &[], before, needs);
     }
+    Ok(())
 }
 
 /// The elements of a tensor, block by block.

@@ -43,9 +43,11 @@ fn bytes(numbers: &[f32]) -> Vec<u8> {
 }
 
 fn npy(folder: &Path, name: &str, descr: &str, data: &[u8]) -> Place {
-    let elements = data.len() / 4;
-    let header =
-        format!("{{'descr': '{descr}', 'fortran_order': False, 'shape': ({elements},), }}\n");
+    shaped(folder, name, descr, &format!("({},)", data.len() / 4), data)
+}
+
+fn shaped(folder: &Path, name: &str, descr: &str, shape: &str, data: &[u8]) -> Place {
+    let header = format!("{{'descr': '{descr}', 'fortran_order': False, 'shape': {shape}, }}\n");
     let len = u16::try_from(header.len()).unwrap().to_le_bytes();
     let path = folder.join(name);
     let file = [b"\x93NUMPY\x01\x00", &len[..], header.as_bytes(), data].concat();
@@ -145,6 +147,28 @@ fn blocks_kept_tensors_and_whole_ones_tell_the_same() {
             assert_alike(&read, &wanted);
         }
     }
+}
+
+#[test]
+fn a_summary_does_not_depend_on_what_else_is_computed() {
+    let folder = TempDir::new().unwrap();
+    let of = |name: &str, seed: u32| {
+        let data = bytes(&numbers(1_024 * 256, seed));
+        shaped(folder.path(), name, "<f4", "(1024, 256)", &data)
+    };
+    let (before, now) = (of("0.npy", 1), of("1.npy", 2));
+    let with_channels = Needs {
+        channels: true,
+        ..EVERYTHING
+    };
+    let [alone, beside] = [EVERYTHING, with_channels].map(|needs| {
+        let mut reader = Reader::default();
+        let summary = reader.summary(&now, Before::Last(&before), &needs, false);
+        summary.unwrap()
+    });
+    assert!(beside.channels.is_some());
+    assert_eq!(alone.stats.finite, beside.stats.finite);
+    assert_eq!((alone.change, alone.hash), (beside.change, beside.hash));
 }
 
 #[test]
