@@ -38,10 +38,15 @@ pub(crate) fn read(path: &Path, max_bytes: u64) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     open(path)?.take(max_bytes + 1).read_to_end(&mut bytes)?;
     if bytes.len() as u64 > max_bytes {
-        let reason = format!("it has more than {max_bytes} bytes");
-        return Err(io::Error::new(io::ErrorKind::FileTooLarge, reason));
+        return Err(too_large(max_bytes));
     }
     Ok(bytes)
+}
+
+/// Error of a file with more than a maximum number of bytes.
+pub(crate) fn too_large(max_bytes: u64) -> io::Error {
+    let reason = format!("it has more than {max_bytes} bytes");
+    io::Error::new(io::ErrorKind::FileTooLarge, reason)
 }
 
 /// Reads a whole text, up to a maximum number of bytes; a larger file is an error.

@@ -234,7 +234,7 @@ impl Index {
     fn select(&self, key: &SeriesKey, range: Range) -> Result<Selection, ReadError> {
         let writers = self
             .run(&key.run)?
-            .writers(key.rank, Kind::Scalars, &key.tag, &self.0.store);
+            .numbered_writers(key.rank, &key.tag, &self.0.store);
         let mut writers = writers.into_iter();
         let writer = writers.find(|writer| writer.name.as_deref() == key.writer.as_deref());
         let writer = writer.ok_or_else(|| ReadError::UnknownTag {

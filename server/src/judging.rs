@@ -15,6 +15,7 @@ mod scheduler;
 mod service;
 mod shared;
 mod state;
+mod window;
 
 pub use hit_list::Listing;
 pub use judge::Judgement;

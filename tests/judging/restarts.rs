@@ -139,6 +139,34 @@ fn attempts_of_few_points_are_one_curve_and_counted() {
 }
 
 #[test]
+fn attempts_have_one_numbering_for_all_scalars() {
+    let lab = Lab::new();
+    let mut first = lab.record("run");
+    first.curve("loss", 0..100, nan_from(1_000));
+    first.curve("accuracy", 0..100, nan_from(1_000));
+    drop(first);
+    // The second attempt ends before its first evaluation.
+    for (number, tags) in [(1.0, &["loss"][..]), (2.0, &["loss", "accuracy"])] {
+        let begun = STARTED_SECS + 1e4 * number;
+        let mut again = another_file(&lab, begun);
+        for tag in tags {
+            for step in 50..60 {
+                again.scalar_at(tag, step, begun + step as f64, 0.7);
+            }
+        }
+    }
+    let server = lab.start();
+    server.wait_for_records(230);
+    for (tag, expected) in [("loss", &[1, 2, 3][..]), ("accuracy", &[1, 3])] {
+        let series = server.wait_for_points("run", tag, 100);
+        let numbers: Vec<u64> = series.attempts.iter().map(|one| one.number).collect();
+        assert_eq!(numbers, expected, "{tag}");
+    }
+    let said = "3 attempts in this folder; the curve is the newest value at each step.";
+    assert_eq!(about_files(&lab), [said]);
+}
+
+#[test]
 fn a_step_counter_that_overflows_32_bits_is_no_jump_of_the_loss() {
     let lab = Lab::new();
     let mut run = lab.record("run");

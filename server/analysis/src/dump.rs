@@ -4,6 +4,7 @@
 //! the name of an operator of that graph, or keeps its name.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
+use std::sync::Arc;
 
 use trainscope_format::Graph;
 use trainscope_format::formats::mindspore_dump::DumpedName;
@@ -28,7 +29,7 @@ pub struct DumpedTensor {
     /// Index of its file.
     pub file: usize,
     /// The operator's full name, with `:1` and so on for outputs beyond the first; inputs end in `:input:0` and so on.
-    pub name: String,
+    pub name: Arc<str>,
 }
 
 impl DumpedGraph {
@@ -86,37 +87,41 @@ impl DumpedGraph {
 
     /// Names of the tensors of an iteration, in the order of the files. Inputs are copies of outputs: they are left
     /// out unless outputs are missing.
-    pub fn tensors(&self, files: &[DumpedName]) -> Vec<DumpedTensor> {
-        let names = self.operators(files);
-        let has_outputs = files
-            .iter()
-            .any(|file| !file.is_input && !is_parameter(file));
-        let with_outputs = names
-            .iter()
-            .zip(files)
-            .filter(|(_, file)| !file.is_input && !is_parameter(file))
-            .map(|(name, _)| &**name)
-            .collect::<HashSet<_>>();
-        let is_part = !self.order.is_empty() && with_outputs.len() < self.order.len();
-        let wants_inputs = !has_outputs || is_part;
-        let tensor = |(file, name): (usize, &String)| {
-            let DumpedName { is_input, slot, .. } = files[file];
-            let name = match (is_input, slot) {
-                (true, _) if !wants_inputs => return None,
-                (true, slot) => format!("{name}:input:{slot}"),
-                (false, 0) => name.clone(),
-                (false, slot) => format!("{name}:{slot}"),
-            };
-            Some(DumpedTensor { file, name })
+    pub fn tensors<'a>(
+        &self,
+        files: impl Iterator<Item = &'a DumpedName> + Clone,
+    ) -> Vec<DumpedTensor> {
+        let names = self.operators(files.clone());
+        let is_output = |file: &DumpedName| !file.is_input && !is_parameter(file);
+        let has_outputs = files.clone().any(is_output);
+        let is_part = || {
+            let outputs = names.iter().zip(files.clone());
+            let outputs = outputs.filter(|(_, file)| is_output(file));
+            let distinct: HashSet<&str> = outputs.map(|(name, _)| &**name).collect();
+            distinct.len() < self.order.len()
         };
-        names.iter().enumerate().filter_map(tensor).collect()
+        let wants_inputs = !has_outputs || !self.order.is_empty() && is_part();
+        let all = names.into_iter().zip(files).enumerate();
+        let tensor = |(at, (name, file)): (usize, (Arc<str>, &DumpedName))| {
+            let name = match (file.is_input, file.slot) {
+                (true, _) if !wants_inputs => return None,
+                (true, slot) => format!("{name}:input:{slot}").into(),
+                (false, 0) => name,
+                (false, slot) => format!("{name}:{slot}").into(),
+            };
+            Some(DumpedTensor { file: at, name })
+        };
+        all.filter_map(tensor).collect()
     }
 
     /// The full name of the operator of each file.
-    fn operators(&self, files: &[DumpedName]) -> Vec<String> {
+    fn operators<'a>(&self, files: impl Iterator<Item = &'a DumpedName> + Clone) -> Vec<Arc<str>> {
         // Operators of this iteration that differ in their number only, in execution order.
         let mut started: BTreeMap<&str, u64> = BTreeMap::new();
-        for file in files.iter().filter(|file| !is_parameter(file)) {
+        let is_known = |file: &&DumpedName| {
+            !is_parameter(file) && self.by_base.contains_key(base(&file.op_name))
+        };
+        for file in files.clone().filter(is_known) {
             let time = started.entry(&file.op_name).or_insert(file.time_micros);
             *time = file.time_micros.min(*time);
         }
@@ -145,16 +150,17 @@ impl DumpedGraph {
             let place = places.get(at).filter(|_| places.len() == operators.len())?;
             self.order.get(*place)
         };
-        files
-            .iter()
-            .map(|file| full_name(file).unwrap_or(&file.op_name).clone())
-            .collect()
+        let named = files.map(|file| match full_name(file) {
+            Some(name) => name.as_str().into(),
+            None => Arc::clone(&file.op_name),
+        });
+        named.collect()
     }
 }
 
 /// True for a parameter or input data.
 fn is_parameter(file: &DumpedName) -> bool {
-    file.op_type == "Parameter"
+    &*file.op_type == "Parameter"
 }
 
 /// A name as in file names, which cannot contain `/`.
@@ -215,7 +221,8 @@ mod tests {
     }
 
     fn names(graph: &DumpedGraph, files: &[DumpedName]) -> Vec<String> {
-        graph.tensors(files).into_iter().map(|t| t.name).collect()
+        let tensors = graph.tensors(files.iter()).into_iter();
+        tensors.map(|tensor| tensor.name.to_string()).collect()
     }
 
     #[test]

@@ -22,6 +22,10 @@ use std::ops::RangeInclusive;
 
 use trainscope_format::SessionStart;
 
+mod files;
+
+pub use files::{Link, numbers_of_files};
+
 /// Number of usual distances to the next step above which a step has no near successor. Two: one missing point is not a
 /// gap.
 const NEAR: f64 = 2.0;

@@ -18,7 +18,7 @@ use crate::tensor_files::stored::ReadableTensor;
 use crate::tensors::find::{Steps, TensorError};
 use crate::tensors::summary::stats;
 
-type Contents = Arc<FxHashMap<String, (Content, Arc<str>)>>;
+type Contents = Arc<FxHashMap<Arc<str>, (Content, Arc<str>)>>;
 
 /// Reads tensors of two runs. The list of one step of each run stays open.
 pub(super) struct ElementReader<'a> {
@@ -120,7 +120,7 @@ impl<'a> ElementReader<'a> {
             });
         };
         match content {
-            Content::Known(summary) => Ok(Operand::Summary(summary.clone())),
+            Content::Known(figures) => Ok(Operand::Summary(Box::new(figures.summary()))),
             Content::Opaque(opaque) => Err(fault(
                 &tensor.name.clone(),
                 TensorReadError::Opaque(opaque.clone()),

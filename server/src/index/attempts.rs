@@ -1,9 +1,10 @@
 //! Writers of one series: their parts as attempts, oldest first, with the steps that later ones have superseded.
 
+use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
 use std::sync::Arc;
 
-use trainscope_analysis::restart::{self, Extent, Rewinds};
+use trainscope_analysis::restart::{self, Extent, Link, Rewinds};
 use trainscope_api::scalars;
 use trainscope_format::{Kind, SessionStart};
 
@@ -28,10 +29,42 @@ pub(super) struct Attempt {
     pub(super) source: Arc<Source>,
     /// Steps that other files have written again or purged.
     pub(super) superseded: Vec<RangeInclusive<i64>>,
+    /// Number of the attempt by this tag alone.
+    number: u64,
     /// Its entry in the API, if there are several attempts.
     pub(super) told: Vec<scalars::Attempt>,
     /// Session starts of its file.
     starts: Vec<SessionStart>,
+}
+
+impl Writer {
+    /// Its files, to number the attempts of all tags.
+    pub(super) fn files(&self) -> Vec<Link> {
+        let link = |attempt: &Attempt| Link {
+            file: attempt.source.id,
+            number: attempt.number,
+            first_wall_time_secs: attempt
+                .part
+                .wall_times_secs()
+                .map_or(f64::NAN, |(first, _)| first),
+        };
+        self.attempts.iter().map(link).collect()
+    }
+
+    /// True if it has several attempts.
+    pub(super) fn has_attempts(&self) -> bool {
+        self.attempts.iter().any(|attempt| !attempt.told.is_empty())
+    }
+
+    /// Sets the numbers of its attempts to those of the program.
+    pub(super) fn renumber(&mut self, numbers: &BTreeMap<u64, u64>) {
+        for attempt in &mut self.attempts {
+            let number = numbers.get(&attempt.source.id).copied();
+            for told in &mut attempt.told {
+                told.number = number.unwrap_or(told.number);
+            }
+        }
+    }
 }
 
 impl Attempt {
@@ -161,6 +194,7 @@ pub(super) fn group(
         Attempt {
             starts: of_file.map(|(_, start)| *start).collect(),
             superseded: Vec::new(),
+            number: 1,
             told: Vec::new(),
             part,
             source,
@@ -196,12 +230,13 @@ pub(super) fn group(
         let mut told = told.zip(restart::numbers(chosen.iter().copied()));
         let mut of_writer = Vec::new();
         for (index, ranges) in indices.into_iter().zip(restart::superseded(&chosen)) {
-            let written = told.next().filter(|_| has_attempts);
+            let written = told.next();
             if let Some(mut attempt) = attempts[index].take() {
                 attempt.superseded.extend(ranges);
-                attempt.told = written.map_or(Vec::new(), |(ranges, number)| {
-                    told_of(&extents[index], ranges, number)
-                });
+                if let Some((ranges, number)) = written.filter(|_| has_attempts) {
+                    attempt.number = number;
+                    attempt.told = told_of(&extents[index], ranges, number);
+                }
                 of_writer.push(attempt);
             }
         }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
 use parking_lot::{Mutex, RwLock};
-use trainscope_analysis::{headline, watchpoint};
+use trainscope_analysis::{headline, restart, watchpoint};
 use trainscope_api::order::natural;
 use trainscope_api::runs::{File, FileStatus, LastValue, MAX_HPARAMS, Run, RunList, RunStatus};
 use trainscope_api::tags::{Tag, TagList};
@@ -33,7 +33,12 @@ const LIVE_AT_MOST: Duration = Duration::from_hours(1);
 pub(super) struct RunEntry {
     sources: RwLock<Vec<Arc<Source>>>,
     facts: Mutex<Facts>,
+    /// Numbers of the attempts by rank, with the number of records from which they follow.
+    attempts: Mutex<BTreeMap<u32, (u64, AttemptNumbers)>>,
 }
+
+/// Numbers of attempts by file.
+type AttemptNumbers = Arc<BTreeMap<u64, u64>>;
 
 /// Data derived from the set of tags; computed again when it grows.
 #[derive(Clone, Default)]
@@ -58,7 +63,7 @@ impl Catalog {
         let mut sources = entry.sources.write();
         let at = sources.partition_point(|other| other.place().path <= place.path);
         sources.insert(at, source);
-        *entry.facts.lock() = Facts::default();
+        entry.forget();
     }
 
     pub(super) fn remove(&self, source: &Arc<Source>) {
@@ -67,7 +72,7 @@ impl Catalog {
         let Some(entry) = runs.get(&run) else { return };
         let mut sources = entry.sources.write();
         sources.retain(|other| !Arc::ptr_eq(other, source));
-        *entry.facts.lock() = Facts::default();
+        entry.forget();
         let empty = sources.is_empty();
         drop(sources);
         if empty {
@@ -225,6 +230,12 @@ fn of_times(a: Option<f64>, b: Option<f64>, pick: fn(f64, f64) -> f64) -> Option
 }
 
 impl RunEntry {
+    /// Forgets what was derived from the files before they changed.
+    fn forget(&self) {
+        *self.facts.lock() = Facts::default();
+        self.attempts.lock().clear();
+    }
+
     fn is_live(&self, now: SystemTime) -> bool {
         self.sources
             .read()
@@ -374,6 +385,49 @@ impl RunEntry {
             .filter_map(|source| Some((Arc::clone(source), source.part(kind, tag)?)));
         let starts = attempts::starts(of_rank.iter().copied());
         attempts::group(parts.collect(), &starts, store)
+    }
+
+    /// The parts of a scalar, grouped by writer, with one numbering of the attempts for all scalars.
+    pub(super) fn numbered_writers(&self, rank: u32, tag: &str, store: &Store) -> Vec<Writer> {
+        let mut writers = self.writers(rank, Kind::Scalars, tag, store);
+        if writers.iter().any(Writer::has_attempts) {
+            let numbers = self.attempts(rank, store);
+            for writer in &mut writers {
+                writer.renumber(&numbers);
+            }
+        }
+        writers
+    }
+
+    /// Numbers of the attempts of a rank by file.
+    fn attempts(&self, rank: u32, store: &Store) -> AttemptNumbers {
+        let mut sources = self.sources();
+        sources.retain(|source| source.place().rank == rank);
+        let records = sources.iter();
+        let records = records.map(|source| source.with_state(|state| state.records));
+        let records = records.sum();
+        if let Some((known, numbers)) = self.attempts.lock().get(&rank)
+            && *known == records
+        {
+            return Arc::clone(numbers);
+        }
+        let mut by_tag = BTreeMap::<_, Vec<_>>::new();
+        for source in &sources {
+            for part in source.parts() {
+                if part.kind == Kind::Scalars {
+                    let parts = by_tag.entry(Arc::clone(&part.tag)).or_default();
+                    parts.push((Arc::clone(source), part));
+                }
+            }
+        }
+        let starts = attempts::starts(&sources);
+        let several = by_tag.into_values().filter(|parts| parts.len() > 1);
+        let writers = several.flat_map(|parts| attempts::group(parts, &starts, store));
+        let files: Vec<_> = writers.map(|writer| writer.files()).collect();
+        let numbers = Arc::new(restart::numbers_of_files(&files));
+        let known = (records, Arc::clone(&numbers));
+        self.attempts.lock().insert(rank, known);
+        numbers
     }
 
     /// All tags of a kind with their ranks, ordered.

@@ -5,19 +5,17 @@
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use rustc_hash::{FxHashMap, FxHashSet};
 use trainscope_analysis::diagnosis::{Framework, Remark};
 use trainscope_analysis::dump::own_source;
 use trainscope_analysis::watchpoint::{
-    Context, Damage, Findings, Needs, Observation, Surroundings, Watchpoints,
+    Context, Damage, Findings, Observation, Surroundings, Watchpoints,
 };
 use trainscope_api::findings::SharedNames;
 use trainscope_api::runs::RunProfile;
 use trainscope_format::program::SourceLine;
-use trainscope_format::{Role, TensorSummary};
 
 use super::baseline::GoodProfiles;
 use super::events::{EventRecords, Listener as _, event_files};
@@ -25,12 +23,13 @@ pub(crate) use super::fault::Fault;
 use super::observer::{Observer, Unreadable};
 use super::profiles::JudgedProfiles;
 use super::shared::SharedFiles;
+use super::window::{Item, summaries};
 use crate::discovery::runs::{RunFiles, TensorSource};
 use crate::reader::Buffers;
 use crate::tensor_files::contents::{Content, ListedTensor};
 use crate::tensor_files::dumps::DumpGraphs;
 use crate::tensor_files::listing;
-use crate::tensor_files::read::{Before, Place, Reader, TensorReadError};
+use crate::tensor_files::read::{Place, Reader, TensorReadError};
 
 /// Number of tensors read before they are evaluated: enough steps that few are read twice for a comparison.
 const WINDOW_TENSORS: usize = 64 << 10;
@@ -75,25 +74,6 @@ pub struct Judgement {
 const MAY_GROW: &str = "; perhaps it is still being written";
 /// Remark on a truncated file that is followed by a newer one.
 const ENDED: &str = ": its program ended while writing";
-
-/// A tensor of a step, before it is read.
-struct Item {
-    rank: u32,
-    step: i64,
-    name: Arc<str>,
-    op: Arc<str>,
-    role: Role,
-    shown: Arc<str>,
-    len_bytes: u64,
-    content: Content,
-    /// Its location at the previous step, if it is compared with that.
-    before: Option<Place>,
-    /// The same tensor at the next step of the window, which is compared with this one.
-    next: Option<usize>,
-    /// True if it is read after another one, as its `next`.
-    is_next: bool,
-    needs: Needs,
-}
 
 /// Judges a run on a number of threads. Progress is reported in bytes read.
 pub(crate) fn judge(
@@ -225,10 +205,15 @@ impl Judging {
             for (&rank, found) in &run.ranks {
                 let sources = found.steps.get(&step).filter(|_| is_wanted(rank, step));
                 let sources = sources.map(Vec::as_slice).unwrap_or_default();
-                self.list(rank, step, sources, &mut window);
                 bytes += sources.iter().map(|source| source.len_bytes).sum::<u64>();
+                for tensors in self.list(rank, step, sources) {
+                    self.add(rank, step, tensors, &mut window);
+                    if window.len() >= WINDOW_TENSORS {
+                        self.read(&mut window, threads, bytes, progress);
+                    }
+                }
             }
-            if window.len() >= WINDOW_TENSORS || bytes >= WINDOW_BYTES {
+            if window.is_empty() || bytes >= WINDOW_BYTES {
                 self.read(&mut window, threads, bytes, progress);
                 progress(std::mem::take(&mut bytes));
             }
@@ -286,8 +271,13 @@ impl Judging {
         }
     }
 
-    /// Appends the tensors of a step.
-    fn list(&mut self, rank: u32, step: i64, sources: &[TensorSource], items: &mut Vec<Item>) {
+    /// The tensors of a step in parts: one table may have millions, and a part is released once it is judged.
+    fn list<'a>(
+        &mut self,
+        rank: u32,
+        step: i64,
+        sources: &'a [TensorSource],
+    ) -> impl Iterator<Item = Vec<ListedTensor<'a>>> + use<'a> {
         let graphs = self.graphs.entry(rank).or_default();
         let listing = listing::list(sources, graphs);
         self.learn(rank, &listing.execution_order);
@@ -313,10 +303,22 @@ impl Judging {
         for (source, unread) in listing.faults {
             self.unread(rank, step, (&source.shown, source.len_bytes), unread);
         }
+        let mut left = listing.tensors;
+        left.reverse();
+        std::iter::from_fn(move || {
+            let mut part = left.split_off(left.len().saturating_sub(WINDOW_TENSORS));
+            left.shrink_to_fit();
+            part.reverse();
+            (!part.is_empty()).then_some(part)
+        })
+    }
+
+    /// Appends tensors of a step.
+    fn add(&mut self, rank: u32, step: i64, tensors: Vec<ListedTensor<'_>>, items: &mut Vec<Item>) {
         // Constants are listed, but not judged: they never change.
         let is_computed = |tensor: &ListedTensor<'_>| !tensor.source.is_constant();
-        for tensor in listing.tensors.into_iter().filter(is_computed) {
-            let name: Arc<str> = tensor.name.into();
+        for tensor in tensors.into_iter().filter(is_computed) {
+            let name = tensor.name;
             let needs = self
                 .observer
                 .evaluator
@@ -341,7 +343,7 @@ impl Judging {
                 rank,
                 step,
                 name,
-                op: tensor.op.into(),
+                op: tensor.op,
                 role: tensor.role,
                 shown: Arc::clone(&tensor.source.shown),
                 len_bytes: tensor.source.len_bytes,
@@ -383,9 +385,8 @@ impl Judging {
                 self.advance(item.step, progress);
                 step = Some(item.step);
             }
-            // Moved instead of copied: one table may have millions.
             let summary = match item.content {
-                Content::Known(known) => Ok(known),
+                Content::Known(figures) => Ok(Box::new(figures.summary())),
                 _ => summary,
             };
             // Recorded statistics take precedence.
@@ -396,7 +397,9 @@ impl Judging {
                 Ok(_) if is_known => {}
                 Ok(mut summary) => {
                     summary.role = item.role;
-                    self.observer.dumped.insert(key, item.step);
+                    if !self.events.is_empty() {
+                        self.observer.dumped.insert(key, item.step);
+                    }
                     self.observer.evaluator.observe(&Observation {
                         rank: item.rank,
                         step: item.step,
@@ -515,74 +518,6 @@ impl Judging {
             }
         }
         sources
-    }
-}
-
-/// Boxed: they are moved from thread to thread.
-type Summary = Result<Box<TensorSummary>, TensorReadError>;
-
-/// Summaries of all items. A tensor and its following steps are read by one thread.
-fn summaries(items: &[Item], readers: &mut [Reader]) -> Vec<Summary> {
-    let is_read = |item: &Item| !matches!(item.content, Content::Known(_));
-    let firsts = (0..items.len()).filter(|&at| !items[at].is_next && is_read(&items[at]));
-    let firsts: Vec<usize> = firsts.collect();
-    let next = AtomicUsize::new(0);
-    let work = |reader: &mut Reader| {
-        let mut mine = Vec::new();
-        while let taken = next.fetch_add(1, Ordering::Relaxed)
-            && let Some(&first) = firsts.get(taken)
-        {
-            let mut at = Some(first);
-            while let Some((number, item)) = at.and_then(|at| Some((at, items.get(at)?))) {
-                mine.extend(item.read(reader).map(|summary| (number, summary)));
-                at = item.next;
-            }
-        }
-        mine
-    };
-    let mut done: Vec<Option<Summary>> = Vec::new();
-    done.resize_with(items.len(), || None);
-    let mut put = |mine: Vec<(usize, Summary)>| {
-        for (at, summary) in mine {
-            done[at] = Some(summary);
-        }
-    };
-    if let [reader] = readers {
-        put(work(reader));
-    } else {
-        std::thread::scope(|scope| {
-            let threads = readers
-                .iter_mut()
-                .map(|reader| scope.spawn(|| work(reader)));
-            for thread in threads.collect::<Vec<_>>() {
-                put(thread.join().unwrap_or_default());
-            }
-        });
-    }
-    let lost = || TensorReadError::Damaged {
-        offset: 0,
-        reason: "it could not be read".to_owned(),
-    };
-    let all = done.into_iter();
-    all.map(|summary| summary.unwrap_or_else(|| Err(lost())))
-        .collect()
-}
-
-impl Item {
-    /// The summary of its elements; `None` if only the summary was recorded.
-    fn read(&self, reader: &mut Reader) -> Option<Summary> {
-        let place = match &self.content {
-            Content::Known(_) => return None,
-            Content::Opaque(opaque) => return Some(Err(TensorReadError::Opaque(opaque.clone()))),
-            Content::At(place) => place,
-        };
-        let before = match &self.before {
-            Some(before) if self.is_next => Before::Last(before),
-            Some(before) => Before::At(before),
-            None => Before::Nothing,
-        };
-        let summary = reader.summary(place, before, &self.needs, self.next.is_some());
-        Some(summary.map(Box::new))
     }
 }
 

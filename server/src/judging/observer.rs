@@ -31,7 +31,7 @@ pub(super) struct Observer {
     in_full: FxHashMap<Key, RecentSteps>,
     /// Location of each of these at its last step.
     before: FxHashMap<Key, Place>,
-    /// The last step of each tensor read from a dump.
+    /// The last step of each tensor read from a dump, if there are event files as well.
     pub(super) dumped: FxHashMap<Key, i64>,
     /// True if records came out of order.
     pub(super) is_disordered: bool,

@@ -104,7 +104,9 @@ impl Ongoing {
                 self.judging.events.push(file);
             }
         }
-        if at < known || self.is_replaced() {
+        // Tensors of dumps are remembered for event files that may hold the same ones.
+        let is_first = known == 0 && !self.judging.events.is_empty() && !self.shown.is_empty();
+        if at < known || is_first || self.is_replaced() {
             return None;
         }
         self.judging.judged.files = run.files;

@@ -163,7 +163,7 @@ impl TensorRun {
     }
 
     /// Locations of all tensors of a step, by name.
-    pub(crate) fn contents(&self, rank: u32, step: i64) -> FxHashMap<String, Content> {
+    pub(crate) fn contents(&self, rank: u32, step: i64) -> FxHashMap<Arc<str>, Content> {
         self.with_listing(rank, step, |listing| {
             let mut contents = FxHashMap::default();
             for tensor in listing.tensors {
@@ -190,7 +190,7 @@ impl TensorRun {
         let wanted: Vec<TensorSource> = sources.iter().filter(of_that_name).cloned().collect();
         let listing = listing::list(&wanted, &graphs);
         let mut tensors = listing.tensors.into_iter();
-        let found = tensors.find(|tensor| tensor.name == name)?;
+        let found = tensors.find(|tensor| *tensor.name == *name)?;
         Some(TensorLocation {
             content: found.content,
             shown: Arc::clone(&found.source.shown),
@@ -253,7 +253,7 @@ impl Catalog {
         let named = tensors.map(|tensor| {
             let role = role_of(tensor.role, &tensor.name, &tensor.op);
             let has_elements = !matches!(tensor.content, Content::Known(_));
-            (tensor.name.into(), role, has_elements)
+            (tensor.name, role, has_elements)
         });
         named.collect()
     }

@@ -1,7 +1,10 @@
 //! Contents of the files of one step: tensors with the location of their values, and unreadable parts.
 
+use std::sync::Arc;
+
 use trainscope_api::findings::SharedNames;
-use trainscope_format::{OpaqueTensor, Role, TensorSummary};
+use trainscope_format::formats::mindspore_dump::RowFigures;
+use trainscope_format::{OpaqueTensor, Role};
 
 use super::read::{Place, TensorReadError};
 use crate::discovery::runs::TensorSource;
@@ -25,9 +28,9 @@ pub(crate) struct Listing<'a> {
 
 /// A tensor of a step.
 pub(crate) struct ListedTensor<'a> {
-    pub(crate) name: String,
+    pub(crate) name: Arc<str>,
     /// Type of the operation that computed it; empty if unknown.
-    pub(crate) op: String,
+    pub(crate) op: Arc<str>,
     pub(crate) role: Role,
     pub(crate) source: &'a TensorSource,
     pub(crate) content: Content,
@@ -38,8 +41,8 @@ pub(crate) struct ListedTensor<'a> {
 pub(crate) enum Content {
     /// In a file.
     At(Place),
-    /// Nowhere: only this summary was recorded.
-    Known(Box<TensorSummary>),
+    /// Nowhere: only these figures were recorded.
+    Known(RowFigures),
     /// In a file, with elements of an unsupported type.
     Opaque(OpaqueTensor),
 }

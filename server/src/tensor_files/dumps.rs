@@ -4,13 +4,14 @@
 use std::collections::BTreeMap;
 use std::io::BufReader;
 use std::path::Path;
+use std::sync::Arc;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 use trainscope_analysis::dump::DumpedGraph;
 use trainscope_format::formats::mindspore_dump::{
-    self, CONVERTER, DumpedFile, DumpedName, StatisticRow,
+    self, BadTable, CONVERTER, DumpedFile, DumpedName, RowFigures, StatisticRow,
 };
-use trainscope_format::{Graph, GraphFormat, OpaqueTensor, Role, TensorSummary};
+use trainscope_format::{Graph, GraphFormat, OpaqueTensor, Role};
 
 use super::contents::{Content, ListedTensor, Listing};
 use super::read::{Place, TensorReadError};
@@ -24,7 +25,7 @@ const MAX_TABLE_BYTES: u64 = 1 << 28;
 type IterationTensor<'a> = (
     DumpedName,
     &'a TensorSource,
-    Option<Result<Box<TensorSummary>, OpaqueTensor>>,
+    Option<Result<RowFigures, OpaqueTensor>>,
 );
 
 /// The graphs of a rank, by number.
@@ -90,7 +91,7 @@ pub(crate) fn add_iteration<'a>(
 ) {
     let mut files: Vec<IterationTensor<'_>> = Vec::new();
     let mut mapping: BTreeMap<String, DumpedName> = BTreeMap::new();
-    let (mut rows, mut hashed, mut raw, mut overflows) =
+    let (mut tables, mut hashed, mut raw, mut overflows) =
         (Vec::new(), Vec::new(), Vec::new(), Vec::new());
     for &source in sources {
         let file_name = source
@@ -100,10 +101,7 @@ pub(crate) fn add_iteration<'a>(
             .to_string_lossy();
         match DumpedFile::of(&file_name) {
             DumpedFile::Tensor(name) => files.push((name, source, None)),
-            DumpedFile::Statistics => {
-                let table = all.table(source, mindspore_dump::statistics);
-                rows.extend(table.into_iter().flatten().map(|row| (row, source)));
-            }
+            DumpedFile::Statistics => tables.push(source),
             DumpedFile::Mapping => {
                 for (short, long) in all
                     .table(source, mindspore_dump::mapping)
@@ -141,23 +139,27 @@ pub(crate) fn add_iteration<'a>(
         }
     }
     all.refuse(&raw, &files);
-    // Statistics of tensors without elements.
-    let mut known: FxHashSet<_> = files.iter().map(|(name, ..)| key(name)).collect();
-    let new = rows.iter().map(|(row, _)| known.insert(key(&row.name)));
-    let new: Vec<bool> = new.collect();
-    let rows = rows.into_iter().zip(new).filter(|(_, is_new)| *is_new);
-    files.extend(
-        rows.map(|((StatisticRow { name, summary }, source), _)| (name, source, Some(summary))),
-    );
+    // Statistics of tensors without elements. A table may have millions of rows: each is in memory once.
+    let mut known = keys(&files);
+    for source in tables {
+        let before = files.len();
+        let read = rows(&source.path, |row| {
+            if known.insert(key(&row.name)) {
+                files.push((row.name, source, Some(row.figures)));
+            }
+        });
+        if let Err(unread) = read {
+            files.truncate(before);
+            known = keys(&files);
+            all.faults.push((source, unread));
+        }
+    }
+    drop(known);
     let nothing_known = DumpedGraph::default();
     let known = graphs.known.get(&graph).unwrap_or(&nothing_known);
-    // A table may have millions of rows: each is in memory once.
-    let files = files
-        .into_iter()
-        .map(|(name, source, summary)| (name, (source, summary)));
-    let (names, mut files): (Vec<DumpedName>, Vec<_>) = files.unzip();
+    let names = files.iter().map(|(name, ..)| name);
     let mut by_task: FxHashMap<(u64, u64), &str> = FxHashMap::default();
-    for name in names.iter().filter(|_| !overflows.is_empty()) {
+    for name in names.clone().filter(|_| !overflows.is_empty()) {
         let task = by_task.entry((name.task, name.stream));
         task.or_insert(&name.op_name);
     }
@@ -172,18 +174,17 @@ pub(crate) fn add_iteration<'a>(
         .keys()
         .next()
         .is_none_or(|first| *first == graph);
-    for tensor in known.tensors(&names) {
-        let name = &names[tensor.file];
-        let (source, summary) = &mut files[tensor.file];
-        let is_parameter = name.op_type == "Parameter";
+    for tensor in known.tensors(names) {
+        let (name, source, figures) = &mut files[tensor.file];
+        let is_parameter = &*name.op_type == "Parameter";
         all.tensors.push(ListedTensor {
             // A graph that evaluates has operators and parameters of the same names.
             name: if is_first {
                 tensor.name
             } else {
-                format!("graph_{graph}/{}", tensor.name)
+                format!("graph_{graph}/{}", tensor.name).into()
             },
-            op: name.op_type.clone(),
+            op: Arc::clone(&name.op_type),
             // A graph that evaluates only reads them.
             role: if is_parameter && !known.is_training() {
                 Role::FrozenWeight
@@ -191,8 +192,8 @@ pub(crate) fn add_iteration<'a>(
                 Role::Other
             },
             source,
-            content: match summary.take() {
-                Some(Ok(summary)) => Content::Known(summary),
+            content: match figures.take() {
+                Some(Ok(figures)) => Content::Known(figures),
                 Some(Err(opaque)) => Content::Opaque(opaque),
                 None => Content::At(Place {
                     path: source.path.as_path().into(),
@@ -204,23 +205,22 @@ pub(crate) fn add_iteration<'a>(
     }
 }
 
+fn keys(files: &[IterationTensor<'_>]) -> FxHashSet<(Arc<str>, bool, u32)> {
+    files.iter().map(|(name, ..)| key(name)).collect()
+}
+
 /// Distinguishes the tensors of an iteration.
-fn key(name: &DumpedName) -> (&str, bool, u32) {
-    (&name.op_name, name.is_input, name.slot)
+fn key(name: &DumpedName) -> (Arc<str>, bool, u32) {
+    (Arc::clone(&name.op_name), name.is_input, name.slot)
 }
 
 impl<'a> Listing<'a> {
     fn table<T>(
         &mut self,
         source: &'a TensorSource,
-        parse: impl Fn(&[u8]) -> Result<T, mindspore_dump::BadTable>,
+        parse: impl Fn(&[u8]) -> Result<T, BadTable>,
     ) -> Option<T> {
-        let read = table(&source.path).and_then(|bytes| {
-            parse(&bytes).map_err(|error| TensorReadError::Damaged {
-                offset: error.offset,
-                reason: error.reason,
-            })
-        });
+        let read = table(&source.path).and_then(|bytes| parse(&bytes).map_err(damaged));
         read.map_err(|unread| self.faults.push((source, unread)))
             .ok()
     }
@@ -259,4 +259,17 @@ impl<'a> Listing<'a> {
 
 fn table(path: &Path) -> Result<Vec<u8>, TensorReadError> {
     Ok(files::read(path, MAX_TABLE_BYTES)?)
+}
+
+/// Reads the rows of a table of statistics, without holding its text.
+fn rows(path: &Path, each: impl FnMut(StatisticRow)) -> Result<(), TensorReadError> {
+    let file = files::open(path)?;
+    if file.metadata()?.len() > MAX_TABLE_BYTES {
+        return Err(files::too_large(MAX_TABLE_BYTES).into());
+    }
+    mindspore_dump::statistics(file, each).map_err(damaged)
+}
+
+fn damaged(BadTable { offset, reason }: BadTable) -> TensorReadError {
+    TensorReadError::Damaged { offset, reason }
 }

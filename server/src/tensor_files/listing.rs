@@ -21,8 +21,8 @@ pub(crate) fn list<'a>(sources: &'a [TensorSource], graphs: &DumpGraphs) -> List
             TensorKind::Safetensors { prefix, .. } => listing.add_safetensors(source, prefix),
             TensorKind::Npy { name } | TensorKind::Constant { name } => {
                 listing.tensors.push(ListedTensor {
-                    name: name.clone(),
-                    op: String::new(),
+                    name: name.as_str().into(),
+                    op: Arc::default(),
                     role: Role::Other,
                     source,
                     content: Content::At(Place {
@@ -73,8 +73,8 @@ impl<'a> Listing<'a> {
         }
         for (name, tensor) in header.opaque {
             self.tensors.push(ListedTensor {
-                name: format!("{prefix}{name}"),
-                op: String::new(),
+                name: format!("{prefix}{name}").into(),
+                op: Arc::default(),
                 role: Role::Other,
                 source,
                 content: Content::Opaque(tensor),
@@ -83,8 +83,8 @@ impl<'a> Listing<'a> {
         let path: Arc<Path> = source.path.as_path().into();
         for mut tensor in header.tensors {
             self.tensors.push(ListedTensor {
-                name: format!("{prefix}{}", std::mem::take(&mut tensor.name)),
-                op: String::new(),
+                name: format!("{prefix}{}", std::mem::take(&mut tensor.name)).into(),
+                op: Arc::default(),
                 role: Role::Other,
                 source,
                 content: Content::At(Place {

@@ -62,7 +62,7 @@ pub(super) fn tell_apart(tensors: &mut [ListedTensor<'_>]) -> Option<SharedNames
         .collect();
     for tensor in tensors {
         if let Some(label) = labels.get(&std::ptr::from_ref(tensor.source)) {
-            tensor.name = format!("{label}/{}", tensor.name);
+            tensor.name = format!("{label}/{}", tensor.name).into();
         }
     }
     (!is_understood).then_some(shared)

@@ -176,7 +176,7 @@ impl Steps<'_> {
         let recorded = self.index().recording(self.run);
         let found = recorded.and_then(|found| found.locate(self.tensor, self.rank, step));
         match found.map(|found| found.content) {
-            Some(Content::Known(summary)) => Ok(summary.stats),
+            Some(Content::Known(figures)) => Ok(figures.summary().stats),
             _ => Err(TensorError::Unknown(format!(
                 "the table with step {step} is gone"
             ))),

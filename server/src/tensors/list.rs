@@ -180,7 +180,7 @@ struct Looking<'a> {
     run: &'a str,
     known: Forms,
     /// Content of the files of a rank and step.
-    steps: FxHashMap<(u32, i64), FxHashMap<String, Content>>,
+    steps: FxHashMap<(u32, i64), FxHashMap<Arc<str>, Content>>,
 }
 
 impl Looking<'_> {
@@ -215,7 +215,7 @@ impl Looking<'_> {
                     });
                 }
                 Some(Content::Opaque(opaque)) => return Ok(opaque_form(known.role, opaque)),
-                Some(Content::Known(summary)) => return Ok(summary_form(summary)),
+                Some(Content::Known(figures)) => return Ok(summary_form(&figures.summary())),
                 None => {}
             }
         }

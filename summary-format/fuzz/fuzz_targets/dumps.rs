@@ -29,7 +29,7 @@ fuzz_target!(|bytes: &[u8]| {
         Err(HeaderError::Wants(len)) => assert!(len > bytes.len() as u64),
         Err(_) => {}
     }
-    drop(mindspore_dump::statistics(bytes));
+    drop(mindspore_dump::statistics(bytes, drop));
     drop(mindspore_dump::mapping(bytes));
     drop(mindspore_dump::overflows(bytes));
     mindspore_dump::execution_order(bytes);

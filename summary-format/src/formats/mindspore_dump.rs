@@ -4,11 +4,15 @@
 //! version, the name is the last part of the operator's full name, or all of it with `_` for `/`. Names may contain
 //! dots, so they are parsed from their end. Tensor files themselves are [`super::npy`].
 
+mod statistics;
+
+use std::sync::Arc;
+
 use serde::Deserialize;
 
-use crate::statistics::{Role, TensorSummary};
-use crate::tensor::{DType, FiniteStats, TensorStats};
-use crate::values::OpaqueTensor;
+use crate::tensor::DType;
+
+pub use statistics::{RowFigures, StatisticRow, statistics};
 
 /// Converter for dumps of Ascend devices that were not written as npy.
 pub const CONVERTER: &str = "msaccucmp.py of the CANN toolkit";
@@ -17,9 +21,9 @@ pub const CONVERTER: &str = "msaccucmp.py of the CANN toolkit";
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DumpedName {
     /// Type of the operator in the framework, `Conv2D`; `Parameter` for parameters and input data.
-    pub op_type: String,
+    pub op_type: Arc<str>,
     /// Name of the operator: its last part, or all of it with `_` for `/`.
-    pub op_name: String,
+    pub op_name: Arc<str>,
     /// The device's number of the task.
     pub task: u64,
     /// The device's number of the stream.
@@ -115,8 +119,8 @@ impl DumpedName {
             return None;
         }
         Some(Self {
-            op_type: op_type.to_owned(),
-            op_name: parts.join("."),
+            op_type: op_type.into(),
+            op_name: parts.join(".").into(),
             task: task.parse().ok()?,
             stream: stream.parse().ok()?,
             time_micros: time.parse().ok()?,
@@ -155,15 +159,6 @@ fn dtype_of(name: &str) -> Option<DType> {
     })
 }
 
-/// A row of `statistic.csv`.
-#[derive(Clone, Debug, PartialEq)]
-pub struct StatisticRow {
-    /// Name of the tensor.
-    pub name: DumpedName,
-    /// Statistics for which the table has columns (see [`statistics`]); for unsupported element types the shape alone.
-    pub summary: Result<Box<TensorSummary>, OpaqueTensor>,
-}
-
 /// Error in a table.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{reason}")]
@@ -180,163 +175,6 @@ impl From<csv::Error> for BadTable {
         Self {
             offset,
             reason: format!("its rows are malformed: {error}"),
-        }
-    }
-}
-
-#[derive(Deserialize)]
-struct Row {
-    #[serde(rename = "Op Type")]
-    op_type: String,
-    #[serde(rename = "Op Name")]
-    op_name: String,
-    #[serde(rename = "Task ID", default)]
-    task: Option<u64>,
-    #[serde(rename = "Stream ID", default)]
-    stream: Option<u64>,
-    #[serde(rename = "Timestamp", default)]
-    time: Option<u64>,
-    #[serde(rename = "IO")]
-    direction: String,
-    #[serde(rename = "Slot")]
-    slot: u32,
-    #[serde(rename = "Data Type")]
-    dtype: String,
-    #[serde(rename = "Shape")]
-    shape: String,
-    #[serde(rename = "Max Value", default)]
-    max: Option<String>,
-    #[serde(rename = "Min Value", default)]
-    min: Option<String>,
-    #[serde(rename = "Avg Value", default)]
-    mean: Option<String>,
-    #[serde(rename = "L2Norm Value", default)]
-    l2: Option<String>,
-    #[serde(rename = "Count", default)]
-    count: Option<u64>,
-    #[serde(rename = "Negative Zero Count", default)]
-    negative: Option<u64>,
-    #[serde(rename = "Positive Zero Count", default)]
-    positive: Option<u64>,
-    #[serde(rename = "NaN Count", default)]
-    nan: Option<u64>,
-    #[serde(rename = "Negative Inf Count", default)]
-    neg_inf: Option<u64>,
-    #[serde(rename = "Positive Inf Count", default)]
-    pos_inf: Option<u64>,
-    #[serde(rename = "Zero Count", default)]
-    zero: Option<u64>,
-}
-
-/// The rows of a `statistic.csv`.
-///
-/// Figures without a column are NaN. Counts without a column are the minimum consistent with the figures: one NaN if
-/// the maximum or minimum is NaN, one infinity if it is infinite. The columns *negative zero* and *positive zero*
-/// count elements below and above zero.
-pub fn statistics(table: &[u8]) -> Result<Vec<StatisticRow>, BadTable> {
-    let mut reader = csv::ReaderBuilder::new()
-        .trim(csv::Trim::All)
-        .flexible(true)
-        .from_reader(table);
-    let mut rows = Vec::new();
-    for row in reader.deserialize() {
-        let row: Row = row?;
-        rows.push(row.into_statistics());
-    }
-    Ok(rows)
-}
-
-impl Row {
-    fn into_statistics(self) -> StatisticRow {
-        let shape: Vec<u64> = self
-            .shape
-            .split(|c: char| !c.is_ascii_digit())
-            .filter_map(|size| size.parse().ok())
-            .collect();
-        let dtype = dtype_of(&self.dtype);
-        let summary = match dtype {
-            Some(dtype) => Ok(Box::new(self.summary(dtype, shape))),
-            None => Err(OpaqueTensor {
-                dtype: self.dtype,
-                shape,
-            }),
-        };
-        StatisticRow {
-            name: DumpedName {
-                op_type: self.op_type,
-                op_name: self.op_name,
-                task: self.task.unwrap_or(0),
-                stream: self.stream.unwrap_or(0),
-                time_micros: self.time.unwrap_or(0),
-                is_input: self.direction.eq_ignore_ascii_case("input"),
-                slot: self.slot,
-                dtype,
-            },
-            summary,
-        }
-    }
-
-    fn summary(&self, dtype: DType, shape: Vec<u64>) -> TensorSummary {
-        let number = |text: &Option<String>| -> f64 {
-            let text = text.as_deref().map(str::trim).unwrap_or_default();
-            match text {
-                "true" | "True" => 1.0,
-                "false" | "False" => 0.0,
-                _ => text.parse().unwrap_or(f64::NAN),
-            }
-        };
-        let was_written = |text: &Option<String>| text.as_ref().is_some_and(|t| !t.is_empty());
-        let (max, min, l2) = (number(&self.max), number(&self.min), number(&self.l2));
-        let count = self
-            .count
-            .or_else(|| crate::tensor::len_of(&shape))
-            .unwrap_or(0);
-        let is_nan = |text: &Option<String>, value: f64| was_written(text) && value.is_nan();
-        let some = |holds: bool| u64::from(holds && count > 0);
-        let mut stats = TensorStats {
-            count,
-            nan: self.nan.unwrap_or_else(|| {
-                some(is_nan(&self.max, max) || is_nan(&self.min, min) || is_nan(&self.l2, l2))
-            }),
-            pos_inf: self
-                .pos_inf
-                .unwrap_or_else(|| some(max == f64::INFINITY || min == f64::INFINITY)),
-            neg_inf: self
-                .neg_inf
-                .unwrap_or_else(|| some(max == f64::NEG_INFINITY || min == f64::NEG_INFINITY)),
-            ..TensorStats::default()
-        };
-        let finite = count.saturating_sub(stats.nan + stats.pos_inf + stats.neg_inf);
-        let is_all_zero = max == 0.0 && min == 0.0;
-        stats.zero = self.zero.unwrap_or(if is_all_zero { finite } else { 0 });
-        stats.negative = self.negative.unwrap_or(if max < 0.0 { finite } else { 0 });
-        let rest = finite.saturating_sub(stats.zero + stats.negative);
-        stats.positive = self.positive.unwrap_or(rest);
-        if finite > 0 && (max.is_finite() || min.is_finite()) {
-            let mean = number(&self.mean);
-            stats.finite = Some(FiniteStats {
-                min,
-                max,
-                mean,
-                m2: f64::NAN,
-                mean_abs: if min >= 0.0 {
-                    mean
-                } else if max <= 0.0 {
-                    -mean
-                } else {
-                    f64::NAN
-                },
-                l2: if finite == count { l2 } else { f64::NAN },
-            });
-        }
-        TensorSummary {
-            role: Role::Other,
-            dtype,
-            shape,
-            stats,
-            hash: None,
-            change: None,
-            channels: None,
         }
     }
 }
@@ -407,7 +245,7 @@ pub fn overflows(json: &[u8]) -> Result<Vec<(u64, u64)>, BadTable> {
 
 #[cfg(test)]
 mod tests {
-    use super::{DumpedFile, DumpedName, execution_order, mapping, overflows, statistics};
+    use super::{DumpedFile, DumpedName, execution_order, mapping, overflows};
     use crate::tensor::DType;
 
     #[test]
@@ -420,8 +258,8 @@ mod tests {
         assert_eq!(
             old,
             DumpedName {
-                op_type: "Parameter".to_owned(),
-                op_name: "stat.fc2.bias".to_owned(),
+                op_type: "Parameter".into(),
+                op_name: "stat.fc2.bias".into(),
                 task: 0,
                 stream: 0,
                 time_micros: 1_795_213_020_734_393,
@@ -434,7 +272,7 @@ mod tests {
             "BiasAdd.Default_network-WithLossCell_conv1-Conv2d_BiasAdd-op0.3.1.17.input.12.NCHW.BFloat16.npy",
         );
         assert_eq!(
-            new.op_name,
+            &*new.op_name,
             "Default_network-WithLossCell_conv1-Conv2d_BiasAdd-op0"
         );
         assert_eq!((new.task, new.stream, new.slot), (3, 1, 12));
@@ -442,7 +280,7 @@ mod tests {
         assert_eq!(new.dtype, Some(DType::Bf16));
         // A name that contains `output` itself.
         let odd = name("Parameter.output.weight.0.0.1.output.0.DefaultFormat.npy");
-        assert_eq!(odd.op_name, "output.weight");
+        assert_eq!(&*odd.op_name, "output.weight");
     }
 
     #[test]
@@ -465,60 +303,6 @@ mod tests {
         ] {
             assert_eq!(DumpedFile::of(file), what, "{file}");
         }
-    }
-
-    #[test]
-    fn statistics_with_all_columns() {
-        let table = "Op Type,Op Name,Task ID,Stream ID,Timestamp,IO,Slot,Data Size,Data Type,Shape,Max Value,Min Value,\
-            Avg Value,Count,Negative Zero Count,Positive Zero Count,NaN Count,Negative Inf Count,Positive Inf Count,Zero Count\n\
-            ReLU,ReLU-op1,0,0,17,output,0,24,float32,\"(2,3)\",2.5,-1,0.5,6,1,2,1,0,1,1\n\
-            ReLU,ReLU-op1,0,0,17,output,1,24,Weird,\"(2,3)\",2.5,-1,0.5,6,1,2,1,0,1,1\n";
-        let rows = statistics(table.as_bytes()).unwrap();
-        assert_eq!(rows.len(), 2);
-        let weird = rows[1].summary.as_ref().unwrap_err();
-        assert_eq!((&*weird.dtype, &*weird.shape), ("Weird", &[2, 3][..]));
-        let (name, summary) = (&rows[0].name, rows[0].summary.as_ref().unwrap());
-        assert_eq!(
-            (&*name.op_name, name.slot, name.time_micros),
-            ("ReLU-op1", 0, 17)
-        );
-        assert_eq!(
-            (summary.dtype, &*summary.shape),
-            (DType::F32, &[2_u64, 3][..])
-        );
-        let stats = &summary.stats;
-        assert_eq!((stats.nan, stats.pos_inf, stats.zero), (1, 1, 1));
-        assert_eq!((stats.negative, stats.positive), (1, 2));
-        let finite = stats.finite.unwrap();
-        assert_eq!((finite.min, finite.max, finite.mean), (-1.0, 2.5, 0.5));
-        assert!(finite.mean_abs.is_nan() && finite.l2.is_nan());
-    }
-
-    #[test]
-    fn statistics_with_few_columns_say_what_they_can() {
-        let table = "Op Type,Op Name,Task ID,Stream ID,Timestamp,IO,Slot,Data Size,Data Type,Shape,Max Value,Min Value,L2Norm Value\n\
-            Add,a,0,0,1,output,0,16,Float32,\"(4)\",0,0,0\n\
-            Add,b,0,0,1,output,0,16,Float32,\"(4)\",inf,1,inf\n\
-            Add,c,0,0,1,output,0,16,Float32,\"(4)\",nan,nan,nan\n\
-            Add,d,0,0,1,input,0,4,Float32,\"()\",3,3,3\n";
-        let rows = statistics(table.as_bytes()).unwrap();
-        let stats = |row: &super::StatisticRow| row.summary.as_ref().unwrap().stats.clone();
-        let [zero, inf, nan, single] = &rows[..] else {
-            panic!("{rows:?}")
-        };
-        let [zero, inf, nan, single] = [zero, inf, nan, single].map(stats);
-        assert_eq!(zero.zero, 4);
-        assert_eq!(inf.pos_inf, 1);
-        assert_eq!((nan.nan, nan.finite), (1, None));
-        assert_eq!(single.count, 1);
-        assert_eq!(single.finite.map(|finite| finite.l2), Some(3.0));
-    }
-
-    #[test]
-    fn what_is_no_table_says_where() {
-        let error = statistics(b"Op Type,Op Name\nAdd,a\n").unwrap_err();
-        assert_eq!(error.offset, 16);
-        assert_eq!(statistics(b"").unwrap(), []);
     }
 
     #[test]

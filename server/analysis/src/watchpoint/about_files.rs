@@ -4,8 +4,8 @@ use trainscope_api::Sentence;
 use trainscope_format::digits::count;
 
 /// Several attempts in one folder, of which all but the first went back.
-pub(super) fn attempts(restarts: u64) -> Sentence {
-    let attempts = count(restarts + 1);
+pub(super) fn attempts(attempts: u64) -> Sentence {
+    let attempts = count(attempts);
     Sentence {
         en: format!(
             "{attempts} attempts in this folder; the curve is the newest value at each step."

@@ -20,9 +20,7 @@ use super::model::condition::{Condition, FormulaInput, Verdict, Watchpoint};
 use super::model::finding::Findings;
 use super::model::history::{Digest, History, HistoryLimit, share};
 use super::model::knowledge::Knowledge;
-use super::model::labels::Labels;
 use super::model::observation::{Needs, Observation};
-use super::model::parameter::Evidence;
 use super::model::profile::ProfileJudgement;
 use super::model::run::{Run, RunData};
 use super::model::scalars::{Meaning, OtherScalar, Series, meaning_of};
@@ -33,6 +31,7 @@ use super::report;
 use super::surroundings::Surroundings;
 use crate::context::Context;
 use crate::diagnosis::Remark;
+use crate::restart::{self, Link};
 
 /// Number of points of a scalar for each step of a tensor in a short history: they take a tenth of its memory, and the
 /// loss is judged over a longer time than tensors.
@@ -287,9 +286,15 @@ impl Evaluator {
         let curves = self.curves();
         let mut findings = report::findings(&self.watchpoints, &self.run(&curves, remarks));
         findings.unread = self.unread.values().cloned().collect();
-        let restarts = curves.iter().map(|curve| curve.restarts).max();
-        let attempts = restarts
-            .filter(|count| *count > 0)
+        let mut files = BTreeMap::<u32, Vec<Vec<Link>>>::new();
+        for curve in curves.iter().filter(|curve| curve.files.len() > 1) {
+            let of_rank = files.entry(curve.rank).or_default();
+            of_rank.push(curve.files.clone());
+        }
+        let numbers = files.values().map(|tags| restart::numbers_of_files(tags));
+        let attempts = numbers.flat_map(BTreeMap::into_values).max();
+        let attempts = attempts
+            .filter(|count| *count > 1)
             .map(about_files::attempts);
         let overflow = self.has_step_overflow.then(about_files::step_overflow);
         let profiles = self
@@ -393,9 +398,7 @@ fn look(
                 && watchpoint.watches(seen.name, &subject)
         });
         let memories = watching.map(|(watchpoint, _)| Memory::new(watchpoint));
-        let mut memories: Vec<Memory> = memories.collect();
-        // Tables may hold millions of tensors of one step.
-        memories.shrink_to_fit();
+        let memories = memories.collect();
         tensors.push(Tensor::new(seen, subject, memories))
     });
     let Some(tensor) = tensors.all.get_mut(index) else {
@@ -403,12 +406,13 @@ fn look(
     };
     tensor.dtype = seen.summary.dtype;
     tensor.is_frozen = seen.summary.role == Role::FrozenWeight;
-    if tensor.shape != seen.summary.shape {
-        tensor.shape.clone_from(&seen.summary.shape);
+    if *tensor.shape != *seen.summary.shape {
+        tensor.shape = seen.summary.shape.as_slice().into();
     }
     let mut digest = Digest::of(seen);
     if tensor.subject.class == Class::Labels {
-        tensor.labels.count(&seen.summary.stats);
+        let labels = tensor.labels.get_or_insert_default();
+        labels.count(&seen.summary.stats);
     }
     if let Some(channels) = &seen.summary.channels {
         digest.idle_units = tensor.note_idle(channels);
@@ -428,8 +432,11 @@ fn look(
         {
             let at = (memory.watchpoint, watchpoint);
             fresh.push(at, seen.rank, seen.step, &tensor.name);
-            if limit.is_short && memory.episodes.len() > limit.newest {
-                memory.episodes.remove(0);
+            if limit.is_short
+                && let Some(results) = &mut memory.results
+                && results.episodes.len() > limit.newest
+            {
+                results.episodes.remove(0);
             }
         }
     }
@@ -440,7 +447,7 @@ fn look(
 const IDLE_SAMPLES: u64 = 40;
 
 impl Tensor {
-    fn new(seen: &Observation<'_>, subject: Subject, memories: Vec<Memory>) -> Self {
+    fn new(seen: &Observation<'_>, subject: Subject, memories: Box<[Memory]>) -> Self {
         Self {
             rank: seen.rank,
             name: seen.name.into(),
@@ -448,18 +455,18 @@ impl Tensor {
             subject,
             is_frozen: false,
             dtype: seen.summary.dtype,
-            shape: seen.summary.shape.clone(),
+            shape: seen.summary.shape.as_slice().into(),
             history: History::default(),
             memories,
-            labels: Labels::default(),
-            idle_for: Vec::new(),
+            labels: None,
+            idle_for: Box::default(),
         }
     }
 
     /// The share of units that have been zero for too many samples to be chance.
     fn note_idle(&mut self, channels: &ChannelStats) -> f32 {
         if self.idle_for.len() != channels.len() {
-            self.idle_for = vec![0; channels.len()];
+            self.idle_for = vec![0; channels.len()].into();
         }
         let mut idle = 0_u64;
         for (samples, zero) in self.idle_for.iter_mut().zip(&channels.zero) {
@@ -476,19 +483,6 @@ impl Tensor {
 }
 
 impl Memory {
-    fn new(watchpoint: u32) -> Self {
-        Self {
-            watchpoint,
-            seen: 0,
-            streak: 0,
-            since: 0,
-            evidence: Evidence::NONE,
-            quiet: 0,
-            episodes: Vec::new(),
-            missing: Vec::new(),
-        }
-    }
-
     /// Judges a step. `true` if an episode begins, or is long enough to count from now on.
     fn judge(&mut self, watchpoint: &Watchpoint, seen: &FormulaInput<'_>) -> bool {
         let step = seen.now.step;
@@ -511,34 +505,88 @@ impl Memory {
             Verdict::Pass => self.streak = 0,
             Verdict::Inconclusive(missing) => {
                 self.streak = 0;
-                match self.missing.iter_mut().find(|m| m.0 == missing) {
+                let known = &mut self.results.get_or_insert_default().missing;
+                match known.iter_mut().find(|m| m.0 == missing) {
                     Some((_, _, steps)) => *steps += 1,
-                    None => self.missing.push((missing, step, 1)),
+                    None => known.push((missing, step, 1)),
                 }
             }
             Verdict::Hit(evidence) => {
+                let results = self.results.get_or_insert_default();
                 if self.streak == 0 {
-                    self.since = step;
-                    self.evidence = evidence;
+                    results.since = step;
+                    results.evidence = evidence;
                 }
                 self.streak = self.streak.saturating_add(1);
                 if self.streak < watchpoint.patience {
                     return false;
                 }
-                if let Some(episode) = self.episodes.last_mut().filter(|_| was_quiet) {
+                if let Some(episode) = results.episodes.last_mut().filter(|_| was_quiet) {
                     episode.last = step;
                     return false;
                 }
                 let begins = self.streak == watchpoint.patience;
-                self.episodes.push(Episode {
-                    first: if begins { self.since } else { step },
+                let (first, evidence) = if begins {
+                    (results.since, results.evidence)
+                } else {
+                    (step, evidence)
+                };
+                results.episodes.push(Episode {
+                    first,
                     last: step,
-                    evidence: if begins { self.evidence } else { evidence },
+                    evidence,
                 });
                 self.quiet = watchpoint.cooldown;
                 return true;
             }
         }
         false
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use trainscope_format::tensor::{DType, TensorStats, Tolerance};
+    use trainscope_format::{Role, TensorSummary};
+
+    use super::{Evaluator, Memory, Observation, Tensor, Watchpoints};
+
+    /// Most bytes of a tensor without its name and figures: a table of dumps may hold millions.
+    const MAX_TENSOR_BYTES: usize = 176;
+    /// Most bytes of a watchpoint for a tensor without results.
+    const MAX_MEMORY_BYTES: usize = 24;
+
+    #[test]
+    fn tensors_are_small_and_share_what_they_have_in_common() {
+        assert!(size_of::<Tensor>() <= MAX_TENSOR_BYTES);
+        assert!(size_of::<Memory>() <= MAX_MEMORY_BYTES);
+        let summary = TensorSummary {
+            role: Role::Other,
+            dtype: DType::F32,
+            shape: vec![2, 3],
+            stats: TensorStats::default(),
+            hash: None,
+            change: None,
+            channels: None,
+        };
+        let mut evaluator = Evaluator::new(Watchpoints::recommended());
+        for (rank, name) in [(0, "a"), (0, "b"), (1, "a"), (0, "a")] {
+            evaluator.observe(&Observation {
+                rank,
+                step: 0,
+                name,
+                op: "Add",
+                summary: &summary,
+                tolerance: Tolerance::default(),
+            });
+        }
+        let [first, second, other] = &evaluator.tensors.all[..] else {
+            panic!("{:?}", evaluator.tensors.all)
+        };
+        assert!(Arc::ptr_eq(&first.op, &second.op) && Arc::ptr_eq(&first.shape, &other.shape));
+        assert!(Arc::ptr_eq(&first.name, &first.subject.module));
+        assert_eq!((other.rank, &*other.name), (1, "a"));
     }
 }

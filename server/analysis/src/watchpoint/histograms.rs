@@ -114,7 +114,7 @@ pub(crate) fn judge(run: &Run<'_>, index: u32, watchpoint: &Watchpoint, judged: 
             }
             continue;
         };
-        for episode in &memory.episodes {
+        for episode in memory.episodes() {
             let step = episode.first;
             if in_full.is_some_and(|full| full.history.at(step).is_some()) {
                 continue;

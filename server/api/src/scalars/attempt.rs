@@ -6,7 +6,8 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Attempt {
-    /// 1 for the first. A file that continues the ones before is of the same attempt.
+    /// 1 for the first of the run, the same for all scalars of a rank. A file that continues the ones before is of the
+    /// same attempt.
     pub number: u64,
     /// Wall time of its first point, seconds since 1970; `null` if the file does not say.
     pub first_wall_time_secs: Option<f64>,

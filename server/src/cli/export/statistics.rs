@@ -1,6 +1,7 @@
 //! Statistics of tensors: those recorded by the training, then those computed here from recorded elements.
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use trainscope_analysis::watchpoint::role_of;
 use trainscope_api::records::At;
@@ -76,7 +77,7 @@ impl Rows<'_> {
                 .keys()
                 .filter(|step| self.flags.wants_step(**step));
             for &step in steps.filter(|_| self.flags.rank.is_none_or(|wanted| wanted == rank)) {
-                let mut contents: Vec<(String, Content)> =
+                let mut contents: Vec<(Arc<str>, Content)> =
                     recorded.contents(rank, step).into_iter().collect();
                 contents.sort_by(|a, b| a.0.cmp(&b.0));
                 for (name, content) in contents {
@@ -85,7 +86,7 @@ impl Rows<'_> {
                     }
                     let shown = || self.shown(&name, rank, step);
                     let summary = match content {
-                        Content::Known(summary) => Ok(*summary),
+                        Content::Known(figures) => Ok(figures.summary()),
                         Content::Opaque(opaque) => Err(TensorError::Opaque {
                             file: shown(),
                             dtype: opaque.dtype,

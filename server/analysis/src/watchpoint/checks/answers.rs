@@ -25,17 +25,17 @@ pub(crate) fn unreachable(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Jud
     let limit = watchpoint.limits.value(Key::PercentageGt);
     let mut found = Vec::new();
     for targets in watchpoint.tensors_of(run) {
-        if targets.subject.class != Class::Labels {
+        let Some(counts) = &targets.labels else {
             continue;
-        }
+        };
         let Some((low, high, layer)) = range_of(run, targets) else {
             continue;
         };
-        let Some((outside, least, greatest)) = targets.labels.outside(low, high) else {
+        let Some((outside, least, greatest)) = counts.outside(low, high) else {
             continue;
         };
-        let percentage = 100.0 * outside as f64 / targets.labels.total.max(1) as f64;
-        if targets.labels.total < MIN_TARGETS || percentage <= limit {
+        let percentage = 100.0 * outside as f64 / counts.total.max(1) as f64;
+        if counts.total < MIN_TARGETS || percentage <= limit {
             continue;
         }
         let first = targets.history.first().map_or(0, |d| d.step);
@@ -167,11 +167,13 @@ pub(crate) fn class_numbers(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> J
         return found.into();
     }
     for targets in watchpoint.tensors_of(run) {
-        let counts = &targets.labels;
+        let Some(counts) = &targets.labels else {
+            continue;
+        };
         let extremes = [counts.min, counts.max].map(|v| (v - v.round()).abs() > ROUNDING * v.abs());
         let share = 100.0 * counts.fractions as f64 / counts.total.max(1) as f64;
         let is_odd = extremes.contains(&true) || share > limit;
-        if targets.subject.class != Class::Labels || !is_odd {
+        if !is_odd {
             continue;
         }
         let first = targets.history.first().map_or(0, |d| d.step);

@@ -187,12 +187,12 @@ pub(crate) fn imbalance(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Judge
     let limit = watchpoint.limits.value(Key::ShareGt);
     let mut found = Vec::new();
     for labels in watchpoint.tensors_of(run) {
-        if labels.subject.class != Class::Labels || is_float(labels) {
+        let Some(counts) = labels.labels.as_ref().filter(|_| !is_float(labels)) else {
             continue;
-        }
-        let buckets = labels.labels.buckets.iter();
+        };
+        let buckets = counts.buckets.iter();
         let total = buckets.fold(0, |sum: u64, n| sum.saturating_add(*n));
-        let most = labels.labels.buckets.iter().copied().max().unwrap_or(0);
+        let most = counts.buckets.iter().copied().max().unwrap_or(0);
         let share = most as f64 / total.max(1) as f64;
         let step = labels.history.first().map_or(0, |d| d.step);
         if total >= MIN_LABELS && share > limit {
@@ -222,7 +222,7 @@ fn from_the_bias(run: &Run<'_>, rank: u32, limit: f64) -> Option<NewHit> {
     let loss = run.loss(rank)?;
     let bias = run
         .of_class(rank, Class::Gradient)
-        .filter(|t| &*t.subject.leaf == "bias" && t.shape == [classes])
+        .filter(|t| &*t.subject.leaf == "bias" && *t.shape == [classes])
         .min_by_key(|t| run.flow(t))?;
     let inputs = run
         .of_class(rank, Class::Input)

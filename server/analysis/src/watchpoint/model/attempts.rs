@@ -2,7 +2,7 @@
 
 use trainscope_format::SessionStart;
 
-use crate::restart::{self, Extent, Rewinds};
+use crate::restart::{self, Extent, Link, Rewinds};
 
 /// Points in columns of equal length.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -42,8 +42,8 @@ pub(crate) struct Curve {
     pub(crate) others: Vec<(i64, f64)>,
     /// Steps of the curve whose point is in another file than the one before: there another attempt begins.
     pub(crate) begins: Vec<i64>,
-    /// Number of files that went back to a step that an earlier one had reached.
-    pub(crate) restarts: u64,
+    /// Files of the curve, oldest first.
+    pub(crate) files: Vec<Link>,
 }
 
 /// Points of a scalar by file, in the order of the files.
@@ -121,8 +121,15 @@ impl Attempts {
         } else {
             live.sort_by_key(|(step, ..)| *step);
         }
+        let numbers = restart::numbers(main_extents.iter().copied());
+        let files = main.iter().zip(&main_extents).zip(numbers);
+        let files = files.map(|((at, extent), number)| Link {
+            file: u64::from(self.files[*at].0),
+            number,
+            first_wall_time_secs: extent.first_wall_time_secs,
+        });
         let mut curve = Curve {
-            restarts: restart::went_back(main_extents),
+            files: files.collect(),
             ..Curve::default()
         };
         let mut is_part: Vec<Vec<bool>> = self
@@ -198,7 +205,8 @@ mod tests {
         let mut files = attempts(&[(0.0, &range(0..10, 1.0)), (1e3, &[(0, f64::NAN)])]);
         let curve = files.curve(&[]);
         assert!(curve.points.values[0].is_nan());
-        assert_eq!((curve.others, curve.restarts), (vec![(0, 1.0)], 1));
+        let numbers: Vec<u64> = curve.files.iter().map(|link| link.number).collect();
+        assert_eq!((curve.others, numbers), (vec![(0, 1.0)], vec![1, 2]));
         // At the same time.
         files = attempts(&[(0.0, &range(0..10, 1.0)), (0.5, &range(0..10, 2.0))]);
         assert_eq!(files.curve(&[]).points.values, [1.0; 10]);

@@ -2,8 +2,10 @@
 
 use std::cell::OnceCell;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::hash::BuildHasher as _;
 
 use foldhash::fast::RandomState;
+use hashbrown::HashTable;
 
 use super::history::Digest;
 use super::knowledge::{Knowledge, Places};
@@ -59,7 +61,9 @@ pub(crate) struct Run<'a> {
     pub(crate) profiles: &'a BTreeMap<u32, ProfileJudgement>,
     /// Index into the judgements of a profile, by watchpoint.
     profile_places: &'a [usize],
-    by_name: HashMap<(u32, Class, &'a str, &'a str), usize, RandomState>,
+    /// Indices of tensors by [`key_of`].
+    by_name: HashTable<u32>,
+    hasher: RandomState,
     /// The scalar that most likely has a meaning, by rank: each of thousands of losses asks for it.
     likely: HashMap<(u32, Meaning), &'a Series, RandomState>,
     /// The layer whose output is the input of the model, by its position and not its name.
@@ -106,14 +110,18 @@ impl<'a> Run<'a> {
                 *best = series;
             }
         }
-        let mut by_name = HashMap::default();
+        let (mut by_name, hasher) = (HashTable::<u32>::new(), RandomState::default());
+        let key_at = |index: u32| tensors.get(index as usize).map(key_of);
         let mut of_layer: HashMap<&str, u32, RandomState> = HashMap::default();
-        for (index, tensor) in tensors.iter().enumerate() {
-            let subject = &tensor.subject;
-            let key = (tensor.rank, subject.class, &*subject.module, &*subject.leaf);
-            by_name.entry(key).or_insert(index);
+        for (index, tensor) in (0..).zip(tensors) {
+            let entry = by_name.entry(
+                hasher.hash_one(key_of(tensor)),
+                |&other| key_at(other) == Some(key_of(tensor)),
+                |&other| key_at(other).map_or(0, |key| hasher.hash_one(key)),
+            );
+            entry.or_insert(index);
             let next = u32::try_from(of_layer.len()).unwrap_or(u32::MAX);
-            of_layer.entry(&*subject.module).or_insert(next);
+            of_layer.entry(&*tensor.subject.module).or_insert(next);
         }
         let mut first_layers = knowledge.first_layers.iter().map(|name| &**name);
         let input = first_layers.find(|name| of_layer.contains_key(name));
@@ -135,6 +143,7 @@ impl<'a> Run<'a> {
             profiles,
             profile_places,
             by_name,
+            hasher,
             input,
             guesses: OnceCell::new(),
             recorded: of_layer,
@@ -172,8 +181,10 @@ impl<'a> Run<'a> {
         module: &str,
         leaf: &str,
     ) -> Option<&'a Tensor> {
-        self.tensors
-            .get(*self.by_name.get(&(rank, class, module, leaf))?)
+        let key = (rank, class, module, leaf);
+        let is_it = |&index: &u32| self.tensors.get(index as usize).map(key_of) == Some(key);
+        let index = self.by_name.find(self.hasher.hash_one(key), is_it)?;
+        self.tensors.get(*index as usize)
     }
 
     pub(crate) fn family(&self, tensor: &Tensor) -> Family {
@@ -273,7 +284,7 @@ impl<'a> Run<'a> {
                 .memories
                 .iter()
                 .filter(move |m| m.watchpoint == watchpoint);
-            of_tensor.map(move |m| (tensor, &*m.episodes, &*m.missing))
+            of_tensor.map(move |m| (tensor, m.episodes(), m.missing()))
         })
     }
 
@@ -349,6 +360,12 @@ impl<'a> Run<'a> {
 
 /// A fault of the program exists before anything runs.
 pub(crate) const PROGRAM_FLOW: Flow = (Phase::State, i64::MIN);
+
+/// Identifies a tensor among those of a run: rank, class, layer and parameter.
+fn key_of(tensor: &Tensor) -> (u32, Class, &str, &str) {
+    let subject = &tensor.subject;
+    (tensor.rank, subject.class, &subject.module, &subject.leaf)
+}
 
 fn class_at(tensor: &Tensor, input: Option<&str>) -> Class {
     let class = tensor.subject.class;

@@ -8,6 +8,7 @@ use super::attempts::{Attempts, Curve, Points};
 use super::history::HistoryLimit;
 use crate::meaning::is_relative;
 pub(crate) use crate::meaning::{Meaning, meaning_of, words_of};
+use crate::restart::Link;
 
 /// Points of one tag of one rank, by ascending step; if a step was written twice, the newer point.
 #[derive(Clone, Debug)]
@@ -24,8 +25,8 @@ pub(crate) struct Series {
     pub(crate) beside: Vec<(i64, f64)>,
     /// Steps at which another attempt of the training begins.
     pub(crate) begins: Vec<i64>,
-    /// Number of attempts that went back to a step of an earlier one.
-    pub(crate) restarts: u64,
+    /// Files of the curve, oldest first; empty if there is only one.
+    pub(crate) files: Vec<Link>,
     /// File of the points, as long as there is only one.
     file: u32,
     /// All points, if several files have some, or steps go back: then the columns are empty until [`Self::settled`].
@@ -46,7 +47,7 @@ impl Series {
             wall_times_secs: Vec::new(),
             beside: Vec::new(),
             begins: Vec::new(),
-            restarts: 0,
+            files: Vec::new(),
             file: 0,
             attempts: None,
             has_not_finite: false,
@@ -122,7 +123,7 @@ impl Series {
             points,
             others,
             begins,
-            restarts,
+            files,
         } = attempts.curve(starts);
         Self {
             rank: self.rank,
@@ -134,7 +135,7 @@ impl Series {
             wall_times_secs: points.wall_times_secs,
             beside: others,
             begins,
-            restarts,
+            files,
             file: self.file,
             attempts: None,
             has_not_finite: self.has_not_finite,

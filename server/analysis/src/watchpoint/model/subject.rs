@@ -190,7 +190,11 @@ impl Subject {
         Self {
             class,
             module: module.into(),
-            leaf: leaf.into(),
+            // Without an allocation for the empty one.
+            leaf: match leaf {
+                "" => Arc::default(),
+                leaf => leaf.into(),
+            },
             is_activation_op: is_activation && class != Class::Gradient,
             family,
             is_operator,

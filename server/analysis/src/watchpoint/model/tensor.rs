@@ -1,9 +1,11 @@
 //! A tensor of a run: its history, and the states of the watchpoints for it.
 
-use std::collections::HashMap;
+use std::collections::HashSet;
+use std::hash::{BuildHasher as _, Hash};
 use std::sync::Arc;
 
 use foldhash::fast::RandomState;
+use hashbrown::HashTable;
 use trainscope_format::tensor::DType;
 
 use super::history::History;
@@ -12,7 +14,8 @@ use super::missing::Missing;
 use super::parameter::Evidence;
 use super::subject::Subject;
 
-/// A tensor of a rank.
+/// A tensor of a rank. Tables of dumps hold millions of tensors of one step, so it is small: what few tensors have is
+/// boxed, what many have is shared.
 #[derive(Clone, Debug)]
 pub(crate) struct Tensor {
     pub(crate) rank: u32,
@@ -22,13 +25,13 @@ pub(crate) struct Tensor {
     /// True if the last record calls it frozen: a weight may be frozen in the course of a training.
     pub(crate) is_frozen: bool,
     pub(crate) dtype: DType,
-    pub(crate) shape: Vec<u64>,
+    pub(crate) shape: Arc<[u64]>,
     pub(crate) history: History,
-    pub(crate) memories: Vec<Memory>,
-    /// Totals over all steps, for labels.
-    pub(crate) labels: Labels,
+    pub(crate) memories: Box<[Memory]>,
+    /// Totals over all steps, of labels alone.
+    pub(crate) labels: Option<Box<Labels>>,
     /// Samples since each `ReLU` unit was last non-zero.
-    pub(crate) idle_for: Vec<u64>,
+    pub(crate) idle_for: Box<[u64]>,
 }
 
 /// State of a watchpoint for a tensor.
@@ -37,10 +40,18 @@ pub(crate) struct Memory {
     pub(crate) watchpoint: u32,
     pub(crate) seen: u32,
     pub(crate) streak: u32,
-    pub(crate) since: i64,
-    pub(crate) evidence: Evidence,
     /// Remaining observations of the cooldown.
     pub(crate) quiet: u32,
+    /// Results, once there are any: most tensors have none.
+    pub(crate) results: Option<Box<Results>>,
+}
+
+/// Results of a watchpoint for a tensor, other than that it passed.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Results {
+    /// First step of the current streak, and its evidence.
+    pub(crate) since: i64,
+    pub(crate) evidence: Evidence,
     pub(crate) episodes: Vec<Episode>,
     /// Reasons why it was not judged, each with its first step and number of steps.
     pub(crate) missing: Vec<(Missing, i64, u64)>,
@@ -58,27 +69,72 @@ pub(crate) struct Episode {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct TensorList {
     pub(crate) all: Vec<Tensor>,
-    /// Rank and index of each tensor of a name.
-    by_name: HashMap<Arc<str>, Vec<(u32, usize)>, RandomState>,
+    /// Indices by rank and name.
+    by_name: HashTable<u32>,
+    hasher: RandomState,
+    ops: HashSet<Arc<str>, RandomState>,
+    shapes: HashSet<Arc<[u64]>, RandomState>,
+}
+
+impl Memory {
+    pub(crate) fn new(watchpoint: u32) -> Self {
+        Self {
+            watchpoint,
+            seen: 0,
+            streak: 0,
+            quiet: 0,
+            results: None,
+        }
+    }
+
+    pub(crate) fn episodes(&self) -> &[Episode] {
+        self.results
+            .as_ref()
+            .map_or(&[], |results| &results.episodes)
+    }
+
+    pub(crate) fn missing(&self) -> &[(Missing, i64, u64)] {
+        self.results
+            .as_ref()
+            .map_or(&[], |results| &results.missing)
+    }
 }
 
 impl TensorList {
     /// Index of the tensor of a rank.
     pub(crate) fn index(&self, rank: u32, name: &str) -> Option<usize> {
-        let ranks = self.by_name.get(name)?;
-        let of_rank = ranks.iter().find(|entry| entry.0 == rank);
-        of_rank.map(|(_, index)| *index)
+        let is_it = |&index: &u32| {
+            let tensor = self.all.get(index as usize);
+            tensor.is_some_and(|tensor| tensor.rank == rank && *tensor.name == *name)
+        };
+        let found = self.by_name.find(self.hasher.hash_one((rank, name)), is_it);
+        found.map(|&index| index as usize)
     }
 
     /// Appends a tensor and returns its index.
-    pub(crate) fn push(&mut self, tensor: Tensor) -> usize {
+    pub(crate) fn push(&mut self, mut tensor: Tensor) -> usize {
         let index = self.all.len();
-        let ranks = self.by_name.entry(tensor.name.clone()).or_default();
-        if ranks.is_empty() {
-            ranks.reserve_exact(1);
+        share(&mut self.ops, &mut tensor.op);
+        share(&mut self.shapes, &mut tensor.shape);
+        if tensor.subject.module == tensor.name {
+            tensor.subject.module = Arc::clone(&tensor.name);
         }
-        ranks.push((tensor.rank, index));
+        let hash = |tensor: &Tensor| self.hasher.hash_one((tensor.rank, &*tensor.name));
+        self.by_name.insert_unique(
+            hash(&tensor),
+            u32::try_from(index).unwrap_or(u32::MAX),
+            |&other| self.all.get(other as usize).map_or(0, hash),
+        );
         self.all.push(tensor);
         index
+    }
+}
+
+/// Replaces a value by an equal known one.
+fn share<T: ?Sized + Eq + Hash>(known: &mut HashSet<Arc<T>, RandomState>, value: &mut Arc<T>) {
+    if let Some(shared) = known.get(value) {
+        *value = Arc::clone(shared);
+    } else {
+        known.insert(Arc::clone(value));
     }
 }
