@@ -133,7 +133,7 @@ impl Recorder {
             let text = text.str()?;
             let recorder = this.get();
             let note = text.to_string_lossy().into_owned();
-            recorder.collector.note_at(recorder.current_step(), note);
+            recorder.collector.note_at(recorder.last_step(), note);
             Ok(())
         };
         Self::settle(this, record())

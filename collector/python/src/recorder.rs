@@ -2,7 +2,7 @@
 
 use std::cell::OnceCell;
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicI64, AtomicU8, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU8, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use pyo3::exceptions::{PyException, PyOSError, PyValueError};
@@ -42,6 +42,8 @@ pub(crate) struct Recorder {
     is_strict: bool,
     step: AtomicI64,
     updates: AtomicI64,
+    /// True once this program has made one of them itself.
+    has_updated: AtomicBool,
     source: AtomicU8,
     /// Tensors of a step, which become one record. Held only while no code of the program runs.
     gathered: Mutex<Option<StepRecorder>>,
@@ -82,6 +84,13 @@ impl Recorder {
     #[inline]
     pub(crate) fn current_step(&self) -> i64 {
         self.step.load(Ordering::Relaxed)
+    }
+
+    /// The step of what has happened: between two updates that of the last one.
+    pub(crate) fn last_step(&self) -> i64 {
+        let is_between = self.source.load(Ordering::Relaxed) == source::UPDATES;
+        let has_updated = self.has_updated.load(Ordering::Relaxed);
+        self.current_step() - i64::from(is_between && has_updated)
     }
 
     /// Counts a record that cannot be made from the arguments, and warns of it; raises if the run is strict.
@@ -337,6 +346,7 @@ impl Recorder {
             is_strict: options.strict,
             step: AtomicI64::new(0),
             updates: AtomicI64::new(-1),
+            has_updated: AtomicBool::new(false),
             source: AtomicU8::new(source::LAST),
             gathered: Mutex::default(),
             trigger: Mutex::default(),
@@ -452,7 +462,10 @@ impl Recorder {
     }
 
     /// Sets the number of updates of an optimizer: the default step while no step is open. The highest counts.
-    fn _set_updates(&self, updates: i64) {
+    /// `is_made`: this program has made the last of them.
+    #[pyo3(signature = (updates, *, is_made=false))]
+    fn _set_updates(&self, updates: i64, is_made: bool) {
+        self.has_updated.fetch_or(is_made, Ordering::Relaxed);
         // Each of several optimizers counts its updates; the highest count is the step of the training.
         let updates = self
             .updates
@@ -467,6 +480,11 @@ impl Recorder {
     /// The default step of calls without a step.
     fn _step(&self) -> i64 {
         self.current_step()
+    }
+
+    /// The step of what has happened: between two updates that of the last one.
+    fn _last_step(&self) -> i64 {
+        self.last_step()
     }
 
     /// The open step, or `None`.

@@ -157,7 +157,7 @@ impl Recorder {
             texts,
             source,
         };
-        let step = step.unwrap_or_else(|| self.current_step());
+        let step = step.unwrap_or_else(|| self.last_step());
         self.collector.program(step, fact);
     }
 

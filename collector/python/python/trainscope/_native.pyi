@@ -221,8 +221,11 @@ class Recorder:
         """The open step, or `None`."""
     def _step(self) -> int:
         """The default step of calls without a step."""
-    def _set_updates(self, updates: int) -> None:
-        """Sets the number of updates of an optimizer: the default step while no step is open. The highest counts."""
+    def _last_step(self) -> int:
+        """The step of what has happened: between two updates that of the last one."""
+    def _set_updates(self, updates: int, *, is_made: bool = False) -> None:
+        """Sets the number of updates of an optimizer: the default step while no step is open. The highest counts.
+        `is_made`: this program has made the last of them."""
     def _record_tensors(
         self, items: Sequence[tuple[str, str, Any]], step: int | None = None, scale: float = 1.0
     ) -> int:

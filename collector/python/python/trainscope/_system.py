@@ -90,7 +90,7 @@ class System:
                 # Beside the timeline; without spans there is none.
                 for name, value in values.items():
                     run.counter(f"system/{name}", value)
-            step = run._step()
+            step = run._last_step()
             if step <= 0 and run._open_step() is None and self._step < 0:
                 # The step is not known yet: that of a training that goes on is not 0.
                 return

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 import weakref
 from typing import Any
 
@@ -32,12 +33,16 @@ class Updates:
         """The optimizer that the watch was given; None once it is gone."""
         return None if self._given is None else self._given()
 
+    def start_at(self, step: int) -> None:
+        """Sets the step of the first update."""
+        self._set_made(operator.index(step))
+
     def open(self, optimizer: Any) -> None:
         """Takes the optimizer that the watch was given."""
         inner = unwrapped(optimizer)
         if inner is not None:
             self._given = weakref.ref(inner)
-            self._counts[inner] = 0
+            self._counts[inner] = self._made
             self._resume(inner)
         elif optimizer is not None:
             self.foreign = type(optimizer).__name__
@@ -77,7 +82,7 @@ class Updates:
         """Counts an update that an optimizer has made."""
         self._counts[optimizer] = made = (self._counts[optimizer] or 0) + 1
         self.has_updated = True
-        self._set_made(made)
+        self._set_made(made, is_made=True)
 
     def begin_at(self, optimizer: Optimizer, step: int) -> bool:
         """Sets the step of the next update, if it is later than the one that is known, and returns if it is."""
@@ -108,9 +113,9 @@ class Updates:
         """Takes over the number of updates from the state of an optimizer that was loaded from a checkpoint."""
         self.begin_at(optimizer, updates_in(optimizer))
 
-    def _set_made(self, made: int) -> None:
+    def _set_made(self, made: int, *, is_made: bool = False) -> None:
         self._made = max(self._made, made)
-        self._run._set_updates(self._made)
+        self._run._set_updates(self._made, is_made=is_made)
 
     def _first_of(self, held: set[int]) -> int:
         """First step of an optimizer that comes in later: it follows another on its parameters, or works beside it."""

@@ -294,6 +294,7 @@ class Run(Recorder):
         graph: bool = True,
         curves: bool = True,
         preflight: bool | Mapping[str, Any] | None = None,
+        start_step: int = 0,
     ) -> Watch | None:
         """Records statistics of a PyTorch model's weights, gradients and activations on selected steps.
 
@@ -303,6 +304,8 @@ class Run(Recorder):
         learning rate whenever it changes, and the norm of all gradients that the optimizer holds, as `learning_rate`
         and `grad_norm`. `preflight`: probes the model after the backward pass of the first batch, as
         `trainscope.preflight` does, whose options may be given as a mapping; by default if TRAINSCOPE_PREFLIGHT is set.
+        `start_step`: step of the first update, for a training that goes on: needed where neither an open step nor the
+        state of the optimizer has it, as with SGD.
 
         Costs 3 µs a tensor and reading its memory, on selected steps only. Does not keep the model alive and changes no
         result. `None` if the model cannot be watched, with a warning.
@@ -314,7 +317,7 @@ class Run(Recorder):
                 self, model, optimizer, scaler=scaler, weights=weights, gradients=gradients, activations=activations,
                 activation_gradients=activation_gradients, names=names, exclude=exclude, every=every, first=first,
                 graph=graph, curves=curves,
-                preflight=_options.wants_preflight() if preflight is None else preflight,
+                preflight=_options.wants_preflight() if preflight is None else preflight, start_step=start_step,
             )
         except Exception as error:
             self._count_invalid(f"watch: {text_of(error)}")

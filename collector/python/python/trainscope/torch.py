@@ -61,6 +61,7 @@ class Watch:
         curves: bool = True,
         hooks: bool = True,
         preflight: bool | Mapping[str, Any] = False,
+        start_step: int = 0,
     ) -> None:
         if not isinstance(model, nn.Module):
             raise TypeError(f"watch needs a torch.nn.Module, not {type(model).__name__}")
@@ -71,6 +72,7 @@ class Watch:
                 other.close()
         kinds = Kinds(weights, "update" if gradients is True else gradients, activations, activation_gradients)
         self._state = state = WatchState(run, model, kinds, Selection(run, names, exclude, every, first))
+        state.updates.start_at(start_step)
         self._device = DeviceRows(run)
         self._curves = OptimizerCurves(run, self._device, is_on=curves)
         self._readings = Readings(state.watched, state.updates)
@@ -202,7 +204,7 @@ class Watch:
         """Ends the update of this step: the run has made `step` + 1."""
         self._state.looks.note_update(step)
         self._end_look()
-        self._run._set_updates(step + 1)
+        self._run._set_updates(step + 1, is_made=True)
         self._device.read()
 
     def pass_gate(self, *, is_end: bool) -> None:

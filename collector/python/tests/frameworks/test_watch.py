@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 import torch
 import trainscope
+from event_files import read_events
 from reading import export, graph, notes, profile, scalars, spans, statistics
 from torch import nn
 from torch.nn import functional
@@ -136,6 +137,32 @@ def test_a_resumed_training_goes_on_with_the_steps_of_its_optimizer(tmp_path: Pa
         rows = statistics(tmp_path / name)
         assert {tuple(steps) for steps in rows.values()} == {(7, 8)}
         assert [step for step, _ in scalars(tmp_path / name)["loss"]] == [7, 8]
+
+
+@pytest.mark.parametrize("is_given", [True, False])
+def test_a_resumed_training_may_name_the_step_of_its_first_update(tmp_path: Path, is_given: bool) -> None:
+    model = Net()
+    optimizer = torch.optim.SGD(model.parameters(), 0.1)
+    with begin(tmp_path) as run:
+        run.watch(model, optimizer if is_given else None, start_step=7)
+        for step in (7, 8):
+            loss = backward(model)
+            optimizer.step()
+            run.scalar("loss", loss, step)
+    assert {tuple(steps) for steps in statistics(tmp_path).values()} == {(7, 8)}
+    assert {step for points in scalars(tmp_path).values() for step, _ in points} == {7, 8}
+
+
+def test_what_is_recorded_after_the_last_update_belongs_to_it(tmp_path: Path) -> None:
+    model = Net()
+    optimizer = torch.optim.SGD(model.parameters(), 0.1)
+    with begin(tmp_path) as run:
+        run.watch(model, optimizer)
+        for _ in range(3):
+            backward(model)
+            optimizer.step()
+        run.note("The end.")
+    assert max(event.step for event in read_events(tmp_path)) == 2
 
 
 def test_accumulated_gradients_are_read_once_an_update_and_raw_ones_after_each_batch(tmp_path: Path) -> None:
