@@ -153,6 +153,22 @@ fn peaks_agree(overview: &Value, memory: &Value, run: &str) {
     assert_eq!(number(&memory["at_len_bytes"]), peak, "{run}");
 }
 
+/// A link to a step of a rank leads to the time of the step on its timeline.
+fn steps_begin_alike(overview: &Value, row: &Value, ranks: &Value, run: &str) {
+    let mut rows = ranks["ranks"].as_array().unwrap().iter();
+    let at = rows.position(|other| other == row).unwrap();
+    let steps = overview["steps"].as_array().unwrap();
+    for (column, of) in ranks["steps"].as_array().unwrap().iter().enumerate() {
+        let Some(step) = steps.iter().find(|step| step["number"] == *of) else {
+            continue;
+        };
+        let begin = number(&ranks["begin_nanos"][at][column]);
+        let end = begin + number(&ranks["length_nanos"][at][column]);
+        let own = (number(&step["begin_nanos"]), number(&step["end_nanos"]));
+        assert_eq!((begin, end), own, "{run}: {of}");
+    }
+}
+
 /// Hits of `check` have the gain and the words of the advice of their rank.
 fn findings_agree(overview: &Value, checked: &Value, run: &str) {
     for advice in overview["advice"].as_array().unwrap() {
@@ -227,6 +243,7 @@ fn every_number_of_a_profile_is_the_same_wherever_it_is_shown() {
                 row["median_step_nanos"], overview["median_step_nanos"],
                 "{run}"
             );
+            steps_begin_alike(overview, row, &ranks, run);
             let peaks = overview["memory"].as_array().unwrap().iter();
             let peak = peaks
                 .map(|device| number(&device["peak_len_bytes"]))
@@ -267,11 +284,10 @@ fn every_number_of_a_profile_is_the_same_wherever_it_is_shown() {
             let rank = number(&slow["rank"]);
             let lost = nanos(number(&slow["gain_nanos"]).unsigned_abs());
             let sentence = said(&ranks, "sentence");
-            assert!(
-                sentence.contains(&format!("wait {lost} of every"))
-                    && sentence.contains(&format!("for rank {rank}")),
-                "{run}: {sentence}"
-            );
+            // The length of a step is that of one rank, on its own page: here is a share of it.
+            let part = percent(1.0 - 1.0 / slow["slowness"].as_f64().unwrap());
+            let wait = format!("wait {lost} ({part}) of every step for rank {rank}");
+            assert!(sentence.contains(&wait), "{run}: {sentence}");
             assert_eq!(
                 ranks["parts_steps"],
                 serde_json::json!([slow["from_step"], slow["to_step"]])

@@ -152,6 +152,19 @@ async fn steps_operators_memory_ranks_and_differences_have_views() {
         browser.goto(&server, &path).await;
         browser.wait_for_text(text).await;
     }
+    // The sentence about a slow rank leads to its first slow step on that rank.
+    browser
+        .goto(&server, "/run/ranks/profile?view=cluster")
+        .await;
+    browser.click_text("a", "Open rank 5").await;
+    browser.wait_for_text("in view").await;
+    let url = browser.url().await;
+    assert!(
+        ["/timeline?", "rank=5", "from=", "to="]
+            .iter()
+            .all(|part| url.contains(part)),
+        "{url}"
+    );
     // Each allocation separately, one column fewer, and the same step on another page.
     let path = "/run/ranks/profile?view=memory&group=allocation";
     browser.goto(&server, path).await;
@@ -216,6 +229,17 @@ async fn what_was_not_recorded_is_said_and_the_nearest_profile_is_compared() {
         .goto(&server, "/run/ranks/profile?session=gone")
         .await;
     browser.wait_for_text("The run has no session “gone”").await;
+    // Remarks of the reader are above every view.
+    let cut = lab.base().join("cut");
+    std::fs::create_dir_all(&cut).unwrap();
+    let events = r#"{"traceEvents":[{"ph":"X","name":"a","pid":1,"tid":1,"ts":1,"dur":9},{"ph":"E","pid":1,"tid":1,"ts":5}]}"#;
+    std::fs::write(cut.join("cut.pt.trace.json"), events).unwrap();
+    for page in ["profile", "timeline"] {
+        browser.goto(&server, &format!("/run/cut/{page}")).await;
+        browser
+            .wait_for_text("1 ends of slices have no begin")
+            .await;
+    }
     browser.close();
 }
 

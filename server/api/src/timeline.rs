@@ -433,6 +433,8 @@ pub struct PathSegment {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct AreaAnswer {
+    /// Length of the area: the whole of which times are shares.
+    pub length_nanos: i64,
     /// Totals by name and lane, the largest first, up to [`MAX_NAMES`].
     pub names: Vec<AreaName>,
     /// Busy time by lane.

@@ -141,7 +141,10 @@ fn damage_of(profile: &LoadedProfile) -> Option<(u64, String)> {
     let trace = &profile.model.trace;
     let counts = &trace.counts;
     if counts.damaged > 0 {
-        let offset = counts.damages.first().map_or(0, |first| first.offset);
+        let Some(first) = counts.damages.first() else {
+            return Some((counts.bytes, profile.faults().join("; ")));
+        };
+        let offset = first.offset;
         let places = digits::count(counts.damaged);
         let reason = if counts.damaged == 1 {
             "a place could not be read, or has an impossible time".to_owned()

@@ -17,8 +17,8 @@ use trainscope_format::formats::spans_trace::spans_to_trace;
 use trainscope_format::formats::trace_json::TraceReader;
 use trainscope_format::formats::xplane;
 use trainscope_format::queues::{Batches, MAX_FILE_BYTES};
-use trainscope_format::trace::{Trace, TraceDamage, TraceFile, TraceFormat};
-use trainscope_format::{Body, Kind, Profile, QueueFormat};
+use trainscope_format::trace::{Trace, TraceFile, TraceFormat};
+use trainscope_format::{Body, Kind, Profile, QueueFormat, digits};
 use trainscope_sql::nsight;
 
 use super::cache::ColumnCache;
@@ -170,15 +170,11 @@ fn one(
 
 /// A memory snapshot, block by block.
 fn snapshot(path: &Path, progress: &Progress, faults: &mut Vec<String>) -> io::Result<Trace> {
-    let file = files::open(path)?;
-    let most = MAX_TRACE_BYTES.min(unpacked_limit(&file)?);
     // The file is read twice, and the second pass counts.
     let first = Progress::default();
     let mut passes = [&first, progress].into_iter();
     let (trace, notes) = memory_snapshot::read(|| {
-        let progress = passes.next().unwrap_or(progress);
-        let file = files::open(path)?;
-        Ok(files::unpacked(ByteCounter { file, progress })?.take(most))
+        Content::open(path, passes.next().unwrap_or(progress), MAX_TRACE_BYTES)
     })?;
     faults.extend(notes);
     Ok(trace)
@@ -197,10 +193,8 @@ fn database(path: &Path, progress: &Progress, faults: &mut Vec<String>) -> io::R
 
 /// A Chrome trace, block by block. A gzip file that is damaged or incomplete gives the events before that place.
 fn chrome(path: &Path, progress: &Progress, faults: &mut Vec<String>) -> io::Result<Trace> {
-    let file = files::open(path)?;
-    let most = MAX_TRACE_BYTES.min(unpacked_limit(&file)?);
-    let max_events = max_events(file.metadata()?.len());
-    let mut content = files::unpacked(ByteCounter { file, progress })?.take(most);
+    let max_events = max_events(files::open(path)?.metadata()?.len());
+    let mut content = Content::open(path, progress, MAX_TRACE_BYTES)?;
     progress.begin(TraceReader::new().max_events(max_events));
     let mut block = vec![0; BLOCK_BYTES];
     let mut end = None;
@@ -217,36 +211,64 @@ fn chrome(path: &Path, progress: &Progress, faults: &mut Vec<String>) -> io::Res
         }
     }
     let mut trace = progress.finish();
-    let offset = trace.counts.bytes;
     if let Some(error) = end {
-        if error.kind() == io::ErrorKind::UnexpectedEof {
-            trace.counts.truncated = true;
+        let counts = &mut trace.counts;
+        let offset = counts.bytes;
+        // An incomplete event before a fault is its consequence.
+        counts.truncated = error.kind() == io::ErrorKind::UnexpectedEof;
+        counts.damaged += u64::from(!counts.truncated);
+        faults.push(if error.kind() == io::ErrorKind::FileTooLarge {
+            let read = digits::count(offset);
+            format!("{error}; the first {read} bytes were read")
         } else {
-            trace.counts.damaged += 1;
-            trace.counts.damages.push(TraceDamage { offset, len: 0 });
-        }
-        faults.push(format!(
-            "its gzip data ends at unpacked byte {offset}: {error}"
-        ));
-    } else if content.limit() == 0
-        && content
-            .into_inner()
-            .read(&mut block)
-            .is_ok_and(|len| len > 0)
-    {
-        trace.counts.truncated = true;
-        faults.push(format!(
-            "it has more than {offset} bytes unpacked, of which the first were read"
-        ));
+            format!("its gzip data ends at unpacked byte {offset}: {error}")
+        });
     }
     Ok(trace)
 }
 
-/// Maximum number of bytes that a file may unpack to.
-fn unpacked_limit(file: &fs::File) -> io::Result<u64> {
-    // Small files are harmless, and may be that repetitive.
-    let len = file.metadata()?.len().max(1 << 10);
-    Ok(len.saturating_mul(MAX_RATIO))
+/// The unpacked content of a file. Its reading fails behind a limit.
+struct Content<'a> {
+    bytes: io::Take<Box<dyn Read + 'a>>,
+    /// The limit, and the way around it.
+    limit: String,
+}
+
+impl<'a> Content<'a> {
+    fn open(path: &Path, progress: &'a Progress, most: u64) -> io::Result<Self> {
+        let file = files::open(path)?;
+        let name = path.file_name().unwrap_or_default().display();
+        // Small files are harmless, and may be that repetitive.
+        let of_file = file
+            .metadata()?
+            .len()
+            .max(1 << 10)
+            .saturating_mul(MAX_RATIO);
+        let limit = if of_file < most {
+            let ratio = digits::count(MAX_RATIO);
+            format!(
+                "{name} unpacks to more than {ratio} times its size: unpack it to read all of it"
+            )
+        } else {
+            let most = digits::bytes(most);
+            format!("{name} has more than {most} unpacked: record fewer steps")
+        };
+        let bytes = files::unpacked(ByteCounter { file, progress })?;
+        let bytes = bytes.take(of_file.min(most));
+        Ok(Self { bytes, limit })
+    }
+}
+
+impl Read for Content<'_> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let len = self.bytes.read(buffer)?;
+        let is_at_limit = len == 0 && !buffer.is_empty() && self.bytes.limit() == 0;
+        if is_at_limit && self.bytes.get_mut().read(&mut [0])? > 0 {
+            let limit = self.limit.clone();
+            return Err(io::Error::new(io::ErrorKind::FileTooLarge, limit));
+        }
+        Ok(len)
+    }
 }
 
 /// Maximum number of events that are read of a trace of this length.
@@ -281,18 +303,9 @@ fn memory() -> u64 {
 
 /// A file that is read as a whole, unpacked.
 fn whole(path: &Path, progress: &Progress) -> io::Result<Vec<u8>> {
-    let file = files::open(path)?;
-    let most = MAX_TABLE_BYTES
-        .min(memory() / MEMORY_SHARE / TABLE_FACTOR)
-        .min(unpacked_limit(&file)?);
+    let most = MAX_TABLE_BYTES.min(memory() / MEMORY_SHARE / TABLE_FACTOR);
     let mut bytes = Vec::new();
-    files::unpacked(ByteCounter { file, progress })?
-        .take(most + 1)
-        .read_to_end(&mut bytes)?;
-    if bytes.len() as u64 > most {
-        let reason = format!("it has more than {most} bytes unpacked");
-        return Err(io::Error::new(io::ErrorKind::FileTooLarge, reason));
-    }
+    Content::open(path, progress, most)?.read_to_end(&mut bytes)?;
     Ok(bytes)
 }
 
@@ -462,8 +475,8 @@ mod tests {
         let (trace, faults) = read(&file);
         let counts = trace.unwrap().counts;
         assert_eq!((counts.events, counts.damaged), (2, 1));
-        assert_eq!(counts.damages[0].offset, EVENTS.len() as u64 + 2);
-        assert_eq!(faults.len(), 1);
+        let end = format!("at unpacked byte {}: ", EVENTS.len() + 2);
+        assert!(faults[0].contains(&end), "{faults:?}");
     }
 
     #[test]
@@ -475,9 +488,11 @@ mod tests {
         let file = packed(&parts);
         let (trace, faults) = read(&file);
         let counts = trace.unwrap().counts;
-        assert_eq!((counts.events, counts.truncated), (2, true));
+        assert_eq!((counts.events, counts.truncated), (2, false));
+        assert_eq!((counts.damaged, counts.damages.len()), (1, 0));
         assert_eq!(counts.bytes, file.len() as u64 * MAX_RATIO);
-        assert!(faults[0].contains("unpacked"), "{faults:?}");
+        let limit = "unpacks to more than 1,000 times its size: unpack it to read all of it";
+        assert!(faults[0].contains(limit), "{faults:?}");
 
         let path = tempfile::NamedTempFile::new().unwrap();
         fs::write(path.path(), &file).unwrap();

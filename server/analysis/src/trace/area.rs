@@ -34,7 +34,10 @@ pub fn area(
 ) -> AreaAnswer {
     let origin = model.origin();
     let span = (origin.saturating_add(from), origin.saturating_add(to));
-    let mut answer = AreaAnswer::default();
+    let mut answer = AreaAnswer {
+        length_nanos: to.saturating_sub(from).max(0),
+        ..AreaAnswer::default()
+    };
     let mut totals = Vec::new();
     let mut slots = vec![NONE; model.trace.texts.len() + 1];
     for lane in chosen(model, lanes) {

@@ -2,6 +2,7 @@
 
 use trainscope_format::trace::{LaneKind, NONE, SliceClass};
 
+use super::meaning::is_step;
 use super::rows::nest_lane;
 use super::{Model, Role};
 
@@ -98,6 +99,10 @@ fn is_call(model: &Model, slice: u32) -> bool {
         .map(|lane| lane.kind)
         .unwrap_or_default();
     if matches!(lane, LaneKind::Derived | LaneKind::Profiler) {
+        return false;
+    }
+    // A step is no operator: its own time is that of the host between operators.
+    if is_step(model.name(slice)) {
         return false;
     }
     match model.class(slice) {

@@ -9,16 +9,9 @@ use trainscope_format::trace::{LaneKind, NONE, SliceClass, Trace, TraceFormat};
 use super::{Model, Role, recomputation};
 use crate::pipeline::{INPUT_NAMES, is_input};
 
-/// Name of the common row of annotations of steps: their names have the number of the step.
-pub const STEP: &str = "ProfilerStep";
-
-/// Name of the row of a slice: annotations of steps, each with its number, are one.
-pub fn row_name(name: &str) -> &str {
-    if step_number(name).is_some() {
-        STEP
-    } else {
-        numbered_step(name).map_or(name, |(word, _)| word)
-    }
+/// `true` for the name of an annotation of a step.
+pub fn is_step(name: &str) -> bool {
+    step_number(name).is_some() || numbered_step(name).is_some()
 }
 
 /// Number of a step in the name of its annotation, `ProfilerStep#N`.

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use trainscope_api::Sentence;
 use trainscope_api::profile::{LateCause, Parts, RankRow, RanksAnswer};
-use trainscope_format::digits::nanos;
+use trainscope_format::digits::{nanos, percent};
 
 use super::parts::{self, RoleRanges};
 use super::ranges::{self, Span};
@@ -78,6 +78,7 @@ pub fn ranks(of: &[RankModel<'_>]) -> RanksAnswer {
         compute_nanos: table.compute,
         wait_nanos: table.waits,
         late_nanos: late.nanos,
+        begin_nanos: begins(of, &table.spans),
         length_nanos: table.lengths,
         collectives,
         groups: groups::rows(of, &by_rank),
@@ -93,7 +94,7 @@ pub fn ranks(of: &[RankModel<'_>]) -> RanksAnswer {
         answer.ranks[index].slow_from_step = first;
     }
     answer.stragglers = stragglers(&answer, SLOW, SLOW_STEPS);
-    answer.is_uneven = waited(&answer) as f64 > WAITING * median_length(&answer) as f64;
+    answer.is_uneven = waiting_share(&answer) > WAITING;
     add_parts(of, &ranges, &mut answer);
     answer.sentence = sentence(&answer);
     answer.pair = pair::pair(of, &answer, &by_rank, (&offsets, &meetings));
@@ -113,13 +114,21 @@ fn keep(answer: &mut RanksAnswer, steps: usize) {
         compute_nanos,
         wait_nanos,
         late_nanos,
+        begin_nanos,
         length_nanos,
         ..
     } = answer;
-    for rows in [compute_nanos, wait_nanos, late_nanos, length_nanos] {
-        for row in rows {
-            row.truncate(steps);
-        }
+    for row in [
+        compute_nanos,
+        wait_nanos,
+        late_nanos,
+        begin_nanos,
+        length_nanos,
+    ]
+    .into_iter()
+    .flatten()
+    {
+        row.truncate(steps);
     }
     answer.steps.truncate(steps);
 }
@@ -193,6 +202,16 @@ fn step_spans(model: &Model, steps: &[i64]) -> Vec<Span> {
     }
     let found = steps.iter().filter_map(|number| spans.get(number).copied());
     found.collect()
+}
+
+/// Begins of the common steps since the start of the session of each rank.
+fn begins(of: &[RankModel<'_>], spans: &[Vec<Span>]) -> Vec<Vec<i64>> {
+    let rows = of.iter().zip(spans).map(|(rank, spans)| {
+        let origin = rank.model.origin();
+        let begins = spans.iter().map(|(begin, _)| begin.saturating_sub(origin));
+        begins.collect()
+    });
+    rows.collect()
 }
 
 /// Times by rank and step.
@@ -313,26 +332,26 @@ fn waited(answer: &RanksAnswer) -> i64 {
     answer.lost_nanos / others.max(1)
 }
 
-/// Median length of the common steps of all ranks.
-fn median_length(answer: &RanksAnswer) -> i64 {
+/// Share of the common steps in which ranks wait, mean of all ranks but one, 0 to 1.
+fn waiting_share(answer: &RanksAnswer) -> f64 {
     let lengths: Vec<i64> = answer.length_nanos.iter().flatten().copied().collect();
-    rounded(robust::median(&lengths))
+    let mean = sum(&lengths) as f64 / lengths.len().max(1) as f64;
+    (waited(answer) as f64 / mean.max(1.0)).min(1.0)
 }
 
 fn sentence(answer: &RanksAnswer) -> Sentence {
     let text = |nanos_of: i64| nanos(nanos_of.unsigned_abs());
     let (ranks, steps) = (answer.ranks.len(), answer.steps.len());
-    let median = median_length(answer);
     if let Some(slow) = answer.stragglers.first() {
         let rank = slow.rank;
-        let (lost, step) = (text(slow.gain_nanos), text(median));
+        let (lost, part) = (text(slow.gain_nanos), percent(slow.share()));
         let [why, reason] = late_by(slow.cause);
         return Sentence {
-            en: format!("The other ranks wait {lost} of every {step} step for rank {rank}{why}."),
-            zh: format!("每个 {step} 的迭代中，其他 rank 等待 rank {rank} {lost}{reason}。"),
+            en: format!("The other ranks wait {lost} ({part}) of every step for rank {rank}{why}."),
+            zh: format!("每个迭代中，其他 rank 等待 rank {rank} {lost}（{part}）{reason}。"),
         };
     }
-    let (waited_text, step) = (text(waited(answer)), text(median));
+    let (waited_text, part) = (text(waited(answer)), percent(waiting_share(answer)));
     match (ranks, steps) {
         (0 | 1, _) => Sentence::new(
             "One rank was recorded: there is nothing to compare.",
@@ -344,10 +363,10 @@ fn sentence(answer: &RanksAnswer) -> Sentence {
         ),
         _ if answer.is_uneven => Sentence {
             en: format!(
-                "The ranks wait {waited_text} of every {step} step for one another, but not for the same rank for long."
+                "The ranks wait {waited_text} ({part}) of every step for one another, but not for the same rank for long."
             ),
             zh: format!(
-                "每个 {step} 的迭代中，各 rank 互相等待 {waited_text}，但并非长期等待同一个 rank。"
+                "每个迭代中，各 rank 互相等待 {waited_text}（{part}），但并非长期等待同一个 rank。"
             ),
         },
         (_, 1) => Sentence {

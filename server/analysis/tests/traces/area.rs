@@ -61,6 +61,7 @@ proptest! {
         });
         prop_assert_eq!(names.collect::<BTreeMap<_, _>>(), slow(&model, time));
         prop_assert!(answer.names.is_sorted_by(|a, b| a.total_nanos >= b.total_nanos));
+        prop_assert_eq!(answer.length_nanos, time.1 - time.0);
         prop_assert_eq!(answer.slices, answer.names.iter().map(|row| row.count).sum::<u64>());
         for lane in &answer.lanes {
             let index = model.trace.lanes.iter().position(|recorded| lane.lane == format!("{}/{}", recorded.process, recorded.thread));

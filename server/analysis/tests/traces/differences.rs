@@ -125,22 +125,3 @@ fn a_profile_does_not_differ_from_itself() {
             .all(|row| row.self_step_nanos.0 == row.self_step_nanos.1)
     );
 }
-
-#[test]
-fn steps_of_other_numbers_are_one_row() {
-    let model = fixture("generated/steps4-layers2.pt.trace.json.gz");
-    let steps = |since, until| {
-        let range = StepRange {
-            since: Some(since),
-            until: Some(until),
-        };
-        Side::new(&model, range)
-    };
-    let answer = diff(&steps(2, 3), &steps(0, 1));
-    let rows = answer.operators.iter();
-    let rows: Vec<_> = rows
-        .filter(|row| row.name.starts_with("ProfilerStep"))
-        .map(|row| (row.name.as_str(), row.calls_step))
-        .collect();
-    assert_eq!(rows, [("ProfilerStep", (1.0, 1.0))]);
-}

@@ -20,6 +20,9 @@ pub struct RanksAnswer {
     /// Time that all others together wait for a rank, by rank and step: at each collective the last to arrive has it.
     #[serde(default)]
     pub late_nanos: Vec<Vec<i64>>,
+    /// Begin of steps by rank and step, on the clock of the session of each rank.
+    #[serde(default)]
+    pub begin_nanos: Vec<Vec<i64>>,
     /// Length of steps by rank and step.
     pub length_nanos: Vec<Vec<i64>>,
     /// First and last step that the parts of ranks and the sentence are about: those in which the slowest rank is slow;
@@ -153,6 +156,14 @@ pub struct Straggler {
     /// Main cause of its lateness.
     #[serde(default)]
     pub cause: Option<LateCause>,
+}
+
+impl Straggler {
+    /// Share of its slow steps in which the others wait for it, 0 to 1.
+    #[must_use]
+    pub fn share(&self) -> f64 {
+        (1.0 - 1.0 / self.slowness).clamp(0.0, 1.0)
+    }
 }
 
 /// Collectives of one name and size over all ranks.

@@ -1,9 +1,11 @@
 //! Runs of profilers judged with their files, as `check` does it.
 
 use std::fs;
-use std::io::Read as _;
+use std::io::{Read as _, Write as _};
 use std::path::Path;
 
+use flate2::Compression;
+use flate2::write::GzEncoder;
 use tempfile::TempDir;
 use trainscope_analysis::trace::advice::Rule;
 use trainscope_analysis::watchpoint::Watchpoints;
@@ -123,6 +125,29 @@ fn what_could_not_be_read_of_a_profile_is_damage() {
         let expected: Vec<u64> = offset.into_iter().map(|offset| offset as u64).collect();
         assert_eq!(offsets, expected, "{text}");
     }
+}
+
+#[test]
+fn a_packed_profile_beyond_the_limit_is_damage_by_its_name() {
+    let mut packed = GzEncoder::new(Vec::new(), Compression::best());
+    let event = r#"{"ph":"X","cat":"cpu_op","name":"a","pid":1,"tid":1,"ts":1,"dur":5}"#;
+    let spaces = " ".repeat(32 << 20);
+    write!(packed, r#"{{"traceEvents":[{event}{spaces}]}}"#).unwrap();
+    let run = TempDir::new().unwrap();
+    let name = "rank_0.pt.trace.json.gz";
+    fs::write(run.path().join(name), packed.finish().unwrap()).unwrap();
+    let judged = judged(run.path(), &Watchpoints::recommended());
+    let reasons: Vec<&str> = judged
+        .damaged
+        .iter()
+        .map(|damage| &*damage.reason)
+        .collect();
+    let [reason] = reasons[..] else {
+        panic!("{reasons:?}");
+    };
+    let limit = format!("{name} unpacks to more than 1,000 times its size");
+    assert!(reason.starts_with(&limit), "{reason}");
+    assert!(!reason.contains("complete"), "{reason}");
 }
 
 #[test]

@@ -105,7 +105,7 @@ texts! {
 
     /// Button: the whole timeline.
     open_all = "Open timeline", "打开时间线";
-    /// Median time of a step.
+    /// Mean time of a step.
     step_takes: fn(&str) -> String = |time| format!("A step takes {time}."), |time| format!("每个迭代耗时 {time}。");
     /// Steps are guessed from an annotation of this name.
     steps_by: fn(&str) -> String =

@@ -30,16 +30,6 @@ texts! {
     reading: fn(&str, &str) -> String =
         |read, total| format!("Reading: {read} of {total}. Slices, steps and totals are those of this part."),
         |read, total| format!("正在读取：{read}，共 {total}。时间片、迭代和合计只包含这一部分。");
-    truncated =
-        "The file ends before its last event is complete; everything before is shown.",
-        "文件在最后一个事件完整之前结束；此前的内容均已显示。";
-    /// Places that could not be read.
-    damaged: fn(u64) -> String =
-        |places| {
-            let places = many(places, "place", "places");
-            format!("{places} could not be read; everything else is shown.")
-        },
-        |places| format!("{} 处无法读取；其余内容均已显示。", format::count(places));
     /// Lanes, steps or counters were left out.
     cut =
         "There are more lanes, steps or counters than can be listed; the first ones are shown.",

@@ -8,6 +8,7 @@
 mod frames;
 mod profile;
 mod segment;
+mod state;
 mod timeline;
 
 pub use profile::ProfilePage;

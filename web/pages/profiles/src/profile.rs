@@ -3,15 +3,14 @@
 //!
 //! Session, rank, steps and view are in the address.
 
-use trainscope_api::profile::{ProfileEntry, ProfileState, UnreadProfile};
+use trainscope_api::profile::UnreadProfile;
 
 use trainscope_web_kit::client::ClientError;
 use trainscope_web_kit::components::profile_tabs::{
     ProfileTab, ProfileTabs, ProfileView, Profiles, VIEW,
 };
-use trainscope_web_kit::components::{IconName, Note, NoteKind, StatePage, fixed_icon};
-use trainscope_web_kit::format;
-use trainscope_web_kit::i18n::{Texts, use_i18n};
+use trainscope_web_kit::components::{IconName, Note, StatePage, fixed_icon};
+use trainscope_web_kit::i18n::use_i18n;
 use trainscope_web_kit::prelude::*;
 use trainscope_web_kit::query::Load;
 
@@ -43,6 +42,8 @@ use overview::Overview;
 use parts::Refusal;
 use recording::Recording;
 use steps::Steps;
+
+use crate::state::{self, note_of};
 
 #[derive(Clone, PartialEq)]
 enum PageState {
@@ -96,17 +97,10 @@ pub fn ProfilePage(
         if is_gone.get() {
             return None;
         }
-        let (icon, title, next) = profiles
+        let state = profiles
             .chosen
             .with(|chosen| note_of(chosen.as_deref()?, texts))?;
-        let kind = if icon == IconName::Clock {
-            NoteKind::Plain
-        } else {
-            NoteKind::Warning
-        };
-        Some(view! {
-            <Note kind icon title=Signal::stored(title) next=Signal::stored(next) />
-        })
+        Some(state::note(state))
     };
     // Files of other profilers next to the profile.
     let unread = move || {
@@ -212,30 +206,4 @@ fn unread_note(unread: &[UnreadProfile]) -> AnyView {
         </details>
     }
     .into_any()
-}
-
-/// The state of a profile as a note: icon, fact, consequence; `None` for a whole one without remarks.
-fn note_of(entry: &ProfileEntry, texts: Texts) -> Option<(IconName, String, String)> {
-    let faults = entry.faults.join(" · ");
-    match entry.state {
-        ProfileState::Reading => {
-            let read = format::bytes(entry.read_bytes);
-            let bytes = (texts.profile().bytes_of)(&read, &format::bytes(entry.total_bytes));
-            Some((IconName::Clock, texts.profile().reading.to_owned(), bytes))
-        }
-        ProfileState::Whole if faults.is_empty() => None,
-        ProfileState::Whole => Some((IconName::Info, texts.profile().remark.to_owned(), faults)),
-        ProfileState::Truncated => Some((
-            IconName::Warning,
-            texts.profile().truncated.to_owned(),
-            faults,
-        )),
-        ProfileState::Damaged => {
-            let title = (texts.profile().damaged)(entry.damaged);
-            Some((IconName::Warning, title, faults))
-        }
-        ProfileState::Unreadable => {
-            Some((IconName::Warning, texts.profile().unread.to_owned(), faults))
-        }
-    }
 }

@@ -11,7 +11,7 @@ use trainscope_api::profile::{ProfileEntry, ProfileState};
 
 use trainscope_web_kit::client::ClientError;
 use trainscope_web_kit::components::profile_tabs::{ProfileTab, ProfileTabs};
-use trainscope_web_kit::components::{IconName, Note, NoteKind, StatePage};
+use trainscope_web_kit::components::{IconName, StatePage};
 use trainscope_web_kit::format;
 use trainscope_web_kit::i18n::use_i18n;
 use trainscope_web_kit::keys::{use_first_keys, use_keys};
@@ -48,6 +48,8 @@ use model::{Model, use_model};
 use motion::use_motion;
 use stage::Stage;
 use toolbar::Toolbar;
+
+use crate::state::{self, note_of};
 
 #[derive(Clone, Debug, PartialEq)]
 enum PageState {
@@ -160,36 +162,25 @@ fn Lanes() -> impl IntoView {
 fn Faults() -> impl IntoView {
     let model = use_model();
     let i18n = use_i18n();
-    let text = Memo::new(move |_| {
+    let state = Memo::new(move |_| {
         let texts = i18n.texts().timeline();
         let entry = model.profiles.chosen.get()?;
         let is_cut = model.frame.with(|frame| frame.cut);
-        let faults = entry.faults.join(" ");
-        let warning = |title: String| Some((NoteKind::Warning, title, faults.clone()));
-        match entry.state {
+        let instead = match entry.state {
             ProfileState::Reading => {
                 let read = format::bytes(entry.read_bytes);
                 let total = format::bytes(entry.total_bytes);
-                Some((NoteKind::Plain, (texts.reading)(&read, &total), faults))
+                Some((IconName::Clock, (texts.reading)(&read, &total)))
             }
-            ProfileState::Truncated => warning(texts.truncated.to_owned()),
-            ProfileState::Damaged => warning((texts.damaged)(entry.damaged)),
-            _ if is_cut => warning(texts.cut.to_owned()),
+            ProfileState::Whole if is_cut => Some((IconName::Info, texts.cut.to_owned())),
             _ => None,
+        };
+        match instead {
+            Some((icon, title)) => Some((icon, title, entry.faults.join(" · "))),
+            None => note_of(&entry, i18n.texts()),
         }
     });
-    move || {
-        text.get().map(|(kind, title, next)| {
-            view! {
-                <Note
-                    kind
-                    icon=IconName::Info
-                    title=Signal::derive(move || title.clone())
-                    next=Signal::derive(move || next.clone())
-                />
-            }
-        })
-    }
+    move || state.get().map(state::note)
 }
 
 /// Data that the profiler did not record; shown while no slice is selected.

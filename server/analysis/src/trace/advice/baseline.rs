@@ -7,7 +7,6 @@ use trainscope_api::profile::{Advice, OperatorRow, ProfileState, SessionSummary}
 use trainscope_format::Severity;
 use trainscope_format::digits::{nanos, percent};
 
-use super::super::meaning::{STEP, row_name};
 use super::super::robust;
 use super::{Judgement, Lack, Limits, Rule, texts};
 
@@ -146,10 +145,7 @@ fn operators(now: &SessionSummary, good: &SessionSummary, limits: &Limits) -> Ve
     let of_baseline: HashMap<&str, &OperatorRow> =
         good.operators.iter().map(|row| (&*row.name, row)).collect();
     let mut worst: Option<(i64, f64, &OperatorRow, &OperatorRow)> = None;
-    // Steps are annotations too, and compared by their length.
-    let compared = now.operators.iter();
-    let compared = compared.filter(|row| row_name(&row.name) != STEP);
-    for row in compared {
+    for row in &now.operators {
         let Some(&before) = of_baseline.get(&*row.name) else {
             continue;
         };

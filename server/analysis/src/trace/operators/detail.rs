@@ -10,7 +10,6 @@ use super::{Operators, Scale, rows};
 use crate::trace::Model;
 use crate::trace::figures::rounded;
 use crate::trace::kernels::short_name;
-use crate::trace::meaning::row_name;
 use crate::trace::steps::StepRange;
 
 /// Bins of a distribution of durations, equal on a logarithmic scale.
@@ -158,15 +157,9 @@ fn counted(model: &Model, slices: impl Iterator<Item = u32>) -> Vec<(String, u64
         let name = model.trace.slices.names[slice as usize];
         *counts.entry(name).or_default() += 1;
     }
-    let mut rows: BTreeMap<&str, u64> = BTreeMap::new();
-    for (name, count) in counts {
-        *rows
-            .entry(row_name(model.trace.texts.get(name)))
-            .or_default() += count;
-    }
-    let names = rows.into_iter();
+    let names = counts.into_iter();
     let mut names: Vec<(String, u64)> = names
-        .map(|(name, count)| (name.to_owned(), count))
+        .map(|(name, count)| (model.trace.texts.get(name).to_owned(), count))
         .collect();
     names.sort_by(|a, b| b.1.cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
     names.truncate(MAX_ROWS);

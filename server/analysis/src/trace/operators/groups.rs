@@ -7,7 +7,6 @@ use trainscope_format::trace::{NONE, SliceClass};
 
 use super::type_of;
 use crate::trace::kernels::short_name;
-use crate::trace::meaning::row_name;
 use crate::trace::scopes::Scopes;
 use crate::trace::{Model, Role};
 
@@ -80,7 +79,7 @@ impl<'a> Groups<'a> {
 
     fn label(&self, slice: u32) -> Label {
         let trace = &self.model.trace;
-        let name = row_name(self.model.name(slice));
+        let name = self.model.name(slice);
         let own_type = type_of(name, trace.head.format).to_owned();
         match self.by {
             OperatorGroup::Name => Label {

@@ -87,14 +87,20 @@ impl ClusterModel {
             .with(|answer| answer.as_deref().map(look))
     }
 
-    /// The timeline of a rank, with a step framed; reactive.
+    /// The timeline of a rank, from the start to the end of a step; reactive.
     fn rank_href(self, rank: u32, step: Option<i64>) -> String {
+        let range = self.with(|answer| span_of(answer, rank, step?)).flatten();
+        let (from, to) = range
+            .map(|(from, to)| (from.to_string(), to.to_string()))
+            .unzip();
+        // A step beyond those of the answer is found by its number.
+        let search = step.filter(|_| range.is_none());
+        let search = search.map(|step| format!("step:{step}"));
         let rank = rank.to_string();
-        let search = step.map(|step| format!("step:{step}"));
         let changes = [
             (RANK, Some(&*rank)),
-            ("from", None),
-            ("to", None),
+            ("from", from.as_deref()),
+            ("to", to.as_deref()),
             ("sel", None),
             ("q", search.as_deref()),
         ];
@@ -170,6 +176,15 @@ pub(super) fn Cluster() -> impl IntoView {
         }
         .into_any(),
     }
+}
+
+/// Begin and end of a step of a rank since the start of its session; `None` if it is not in the answer.
+fn span_of(answer: &RanksAnswer, rank: u32, step: i64) -> Option<(i64, i64)> {
+    let row = answer.ranks.iter().position(|row| row.rank == rank)?;
+    let column = answer.steps.iter().position(|number| *number == step)?;
+    let begin = *answer.begin_nanos.get(row)?.get(column)?;
+    let length = answer.length_nanos.get(row)?.get(column)?;
+    Some((begin, begin.saturating_add(*length)))
 }
 
 /// Bytes per second; a dash if unknown.

@@ -33,7 +33,7 @@ pub(super) fn Overview() -> impl IntoView {
         model.with(|summary| {
             let mut sentence = i18n.raw(&summary.sentence);
             if sentence.is_empty() {
-                sentence = (texts.profile().step_takes)(&time(summary.median_step_nanos));
+                sentence = (texts.profile().step_takes)(&time(summary.mean_step_nanos));
             }
             let from = match (&summary.steps_by, summary.steps_from) {
                 (Some(name), _) => (texts.profile().steps_by)(name),

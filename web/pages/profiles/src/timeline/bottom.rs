@@ -10,7 +10,6 @@ use super::step_links::step_links;
 use super::times;
 use super::totals::Totals;
 use trainscope_web_kit::components::{IconButton, IconName};
-use trainscope_web_kit::format;
 use trainscope_web_kit::i18n::use_i18n;
 use trainscope_web_kit::prelude::*;
 
@@ -115,22 +114,21 @@ fn Busy() -> impl IntoView {
         let has_area = model.area.with(Option::is_some);
         i18n.texts().timeline().busy[usize::from(has_area)]
     };
-    let length = Memo::new(move |_| model.summed().map_or(1, |area| area.length().max(1)));
     let bars = move || {
         let answer = model.totals.answer.get()?;
-        let length = length.get() as f64;
         let bars = answer.lanes.iter().take(MAX_LANES).map(|lane| {
-            let share = (lane.busy_nanos as f64 / length).clamp(0.0, 1.0);
+            let width = lane.busy_nanos as f64 / (answer.length_nanos as f64).max(1.0);
+            let share = times::share(lane.busy_nanos, answer.length_nanos);
             view! {
                 <li title=lane.lane.clone()>
                     <span class="ink2 cut">{lane.name.clone()}</span>
                     <span class="track">
                         <i
-                            style:width=format!("{:.1}%", share * 100.0)
+                            style:width=format!("{:.1}%", width.min(1.0) * 100.0)
                             style:--c=colour_of(lane.kind)
                         ></i>
                     </span>
-                    <span class="num">{format::percent(share)}</span>
+                    <span class="num">{share}</span>
                 </li>
             }
         });

@@ -156,6 +156,15 @@ pub(super) fn length(nanos: i64) -> String {
     }
 }
 
+/// A part of a whole: `12 %`. A dash without a whole, and for calls within their own name, which take more than all of it.
+pub(super) fn share(part: i64, whole: i64) -> String {
+    if (0..=whole).contains(&part) && whole > 0 {
+        digits::percent(part as f64 / whole as f64)
+    } else {
+        "–".to_owned()
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -203,6 +212,15 @@ mod tests {
         assert_eq!(moment(17), "17 ns");
         assert_eq!(moment(0), "0 ns");
         assert_eq!(length(-1_840_000), "−1.84 ms");
+    }
+
+    #[test]
+    fn a_part_that_is_no_part_has_no_share() {
+        assert_eq!(share(1, 4), "25 %");
+        assert_eq!(share(4, 4), "100 %");
+        for (part, whole) in [(1_000_000_000, 1), (5, 4), (0, 0), (1, 0), (-1, 4), (1, -4)] {
+            assert_eq!(share(part, whole), "–", "{part} of {whole}");
+        }
     }
 
     #[test]

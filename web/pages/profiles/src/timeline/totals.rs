@@ -78,16 +78,14 @@ pub(super) fn Totals() -> impl IntoView {
     let model = use_model();
     let i18n = use_i18n();
     let sorted = RwSignal::new(Column::Total);
-    let length = Memo::new(move |_| model.summed().map_or(1, |area| area.length().max(1)));
     let rows = move || {
         let answer = model.totals.answer.get()?;
-        let length = length.get() as f64;
         let order = order(&answer.names, sorted.get());
         let rows = order.into_iter().take(MAX_ROWS);
         let rows = rows.filter_map(|index| {
             let row = answer.names.get(index)?;
             let name = row.name.clone();
-            let share = row.total_nanos as f64 / length;
+            let share = times::share(row.total_nanos, answer.length_nanos);
             let numbers = Column::ALL.map(|column| {
                 view! { <td class="num">{column.text(row)}</td> }
             });
@@ -110,7 +108,7 @@ pub(super) fn Totals() -> impl IntoView {
                         {last_segment(&row.lane).to_owned()}
                     </td>
                     {numbers.into_iter().collect_view()}
-                    <td class="num ink2">{format::percent(share)}</td>
+                    <td class="num ink2">{share}</td>
                 </tr>
             })
         });
