@@ -166,6 +166,19 @@ fn damage_is_told_and_what_is_no_run_is_a_mistake() {
     );
 }
 
+#[test]
+fn what_is_not_on_the_page_is_counted() {
+    let plots = |page: &str| page.matches("class=\"plot\"").count();
+    let (_, page) = report(&sample("mindspore/healthy"), &[]);
+    let (_, chinese) = report(&sample("mindspore/healthy"), &["--lang", "zh"]);
+    let (_, small) = report(&sample("candle"), &[]);
+    assert!(plots(&page) > 0);
+    assert!(page.contains("Not in this report: 3 histograms"), "{page}");
+    assert!(page.contains("trainscope start shows them."));
+    assert!(chinese.contains("此报告未包含：3 个直方图"));
+    assert!(!small.contains("Not in this report"));
+}
+
 #[tokio::test]
 async fn a_browser_opens_it_without_a_server_and_names_are_text() {
     let folder = TempDir::new().unwrap();

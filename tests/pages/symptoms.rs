@@ -41,3 +41,22 @@ async fn each_symptom_of_the_tutorial_is_on_its_page() {
     }
     browser.close();
 }
+
+#[tokio::test]
+async fn the_mark_of_the_first_cause_leaves_its_name_whole() {
+    let lab = Lab::new();
+    copy_folder(
+        &workspace_root().join("sample-runs/mlp/overflow"),
+        &lab.base().join("overflow"),
+    );
+    let server = lab.start();
+    let browser = Browser::open().await;
+    browser.goto(&server, "/run/overflow/debugger").await;
+    browser.wait_for_element("[data-part=first-cause]").await;
+    let is_whole = "const mark = document.querySelector('[data-part=first-cause]');
+        const name = mark.parentElement.querySelector('button');
+        return name.innerText === 'train/learning_rate' && name.scrollWidth <= name.clientWidth
+            && mark.getBoundingClientRect().width > 7";
+    assert_eq!(browser.run(is_whole).await, true);
+    browser.close();
+}

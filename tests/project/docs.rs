@@ -342,6 +342,31 @@ fn every_option_of_trainscope_that_a_document_names_is_one() {
 }
 
 #[test]
+fn check_prints_of_the_sample_runs_what_documents_show() {
+    let mut shown = 0;
+    for document in documents() {
+        for block in document.text.split("```console\n").skip(1) {
+            let block = block.split("```").next().unwrap();
+            let (command, text) = block.split_once('\n').unwrap();
+            let Some(run) = command.strip_prefix("$ trainscope check sample-runs/") else {
+                continue;
+            };
+            let printed = Command::new(env!("CARGO_BIN_EXE_trainscope"))
+                .args(["check", &format!("sample-runs/{run}")])
+                .current_dir(workspace_root())
+                .output()
+                .unwrap();
+            let printed = String::from_utf8(printed.stdout).unwrap();
+            for part in text.split('…') {
+                assert!(printed.contains(part.trim_matches('\n')), "{part}{printed}");
+            }
+            shown += 1;
+        }
+    }
+    assert!(shown > 3, "{shown}");
+}
+
+#[test]
 fn every_block_of_code_names_its_language() {
     // Those without a name in a document that rustdoc compiles would be Rust.
     let is_for_users = |name: &str| name.starts_with("docs/") || name == "README.md";

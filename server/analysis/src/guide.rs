@@ -81,51 +81,66 @@ pub fn rows(
             remark: remark.map(|(index, _)| index),
             sentence: Sentence::default(),
         };
-        let has_data = |index: u32| findings.without_data.binary_search(&index).is_err();
+        let is_on = |index: &u32| {
+            let watchpoint = watchpoints.all().get(*index as usize);
+            watchpoint.is_some_and(|watchpoint| watchpoint.on)
+        };
+        let on = indices.clone().filter(is_on);
+        let has_data = |index: &u32| findings.without_data.binary_search(index).is_err();
+        let judged = on.clone().filter(has_data).count() as u64;
+        let is_off = on.count() == 0;
         let rules_pass = listed
             .clone()
             .any(|(_, remark)| remark.state > State::Unknown);
-        let is_judged = rules_pass || indices.clone().any(has_data);
         row.state = match (worst, remark) {
             (Some((_, hit)), _) => hit.severity.into(),
             (None, Some((_, remark))) => remark.state.into(),
             (None, None) => {
-                row.sentence = sentence(findings, topic, row.watched, is_judged, rules_pass);
-                without_finding(findings, topic, is_judged, rules_pass, is_damaged)
+                row.sentence = if is_off && topic != Topic::Recorded {
+                    Sentence::new("no watchpoint is switched on", "没有启用的监测点")
+                } else {
+                    sentence(findings, topic, row.watched, judged, rules_pass)
+                };
+                without_finding(findings, topic, judged, rules_pass, is_damaged)
             }
         };
         row
     })
 }
 
+/// True if watchpoints about speed, or about anything else, could not be judged.
+fn has_unjudged(findings: &Findings, topic: Topic) -> bool {
+    let is_of_topic =
+        |entry: &Inconclusive| (entry.condition.topic == Topic::Speed) == (topic == Topic::Speed);
+    findings.inconclusive.iter().any(is_of_topic)
+}
+
 /// State of a row without a hit or a remark.
 fn without_finding(
     findings: &Findings,
     topic: Topic,
-    is_judged: bool,
+    judged: u64,
     rules_pass: bool,
     is_damaged: bool,
 ) -> RowState {
-    let judged = &findings.judged;
-    let mut inconclusive = findings.inconclusive.iter();
-    let is_of_topic =
-        |entry: &Inconclusive| (entry.condition.topic == Topic::Speed) == (topic == Topic::Speed);
-    let is_unjudged = inconclusive.any(is_of_topic);
+    let (has_judged, coverage) = (judged > 0, &findings.judged);
+    let is_judged = has_judged || rules_pass;
+    let is_unjudged = has_unjudged(findings, topic);
     // (passed, open): data of the topic itself, and everything else that belongs to it.
     let (is_passed, is_open) = match topic {
         Topic::Recorded if is_damaged => return RowState::Warning,
         Topic::Recorded => (
-            judged.tensors > 0 && !is_unjudged && findings.unread.is_empty(),
+            coverage.tensors > 0 && !is_unjudged && findings.unread.is_empty(),
             true,
         ),
-        Topic::Model => (judged.tensors > 0, rules_pass),
+        Topic::Model => (has_judged && coverage.tensors > 0, is_judged),
         Topic::Input => (findings.inputs > 0, rules_pass),
         // Settings and metrics depend on everything else, and are sound only if everything else is.
         Topic::Hyperparameters | Topic::Metric => {
-            (is_judged && findings.first_cause.is_none(), is_judged)
+            (has_judged && findings.first_cause.is_none(), is_judged)
         }
-        Topic::Loss => (is_judged, is_judged),
-        Topic::Speed => (judged.profiles > 0 && !is_unjudged, is_judged),
+        Topic::Loss => (has_judged, is_judged),
+        Topic::Speed => (coverage.profiles > 0 && !is_unjudged, is_judged),
     };
     match (is_passed, is_open) {
         (true, _) => RowState::Passed,
@@ -134,47 +149,47 @@ fn without_finding(
     }
 }
 
-/// Amount of data judged, or the missing data.
+/// Amount of data judged, or the missing data. Of `watched` watchpoints `judged` had data.
 fn sentence(
     findings: &Findings,
     topic: Topic,
     watched: u64,
-    is_judged: bool,
+    judged: u64,
     rules_pass: bool,
 ) -> Sentence {
-    let judged = &findings.judged;
+    let coverage = &findings.judged;
     let (en, zh) = match topic {
         Topic::Recorded => (
             format!(
                 "{}, {}, {}",
-                plural(judged.tensors, "tensor"),
-                plural(judged.scalars, "scalar"),
-                plural(judged.steps, "step")
+                plural(coverage.tensors, "tensor"),
+                plural(coverage.scalars, "scalar"),
+                plural(coverage.steps, "step")
             ),
             format!(
                 "{} 个张量，{} 个标量，{} 个迭代",
-                count(judged.tensors),
-                count(judged.scalars),
-                count(judged.steps)
+                count(coverage.tensors),
+                count(coverage.scalars),
+                count(coverage.steps)
             ),
         ),
-        Topic::Model if judged.tensors > 0 => (
+        Topic::Model if judged > 0 && coverage.tensors > 0 => (
             format!(
                 "{}, no hits in {}",
-                plural(watched, "watchpoint"),
-                plural(judged.tensors, "tensor")
+                plural(judged, "watchpoint"),
+                plural(coverage.tensors, "tensor")
             ),
             format!(
                 "{} 个监测点检查了 {} 个张量，均未命中",
-                count(watched),
-                count(judged.tensors)
+                count(judged),
+                count(coverage.tensors)
             ),
         ),
         Topic::Model if rules_pass => (
             "Only the graph was recorded.".to_owned(),
             "只记录了计算图。".to_owned(),
         ),
-        Topic::Model => (
+        Topic::Model if coverage.tensors == 0 => (
             "neither tensors nor a graph were recorded".to_owned(),
             "未记录张量和计算图".to_owned(),
         ),
@@ -182,13 +197,22 @@ fn sentence(
             "input values were not recorded".to_owned(),
             "未记录输入数据的值".to_owned(),
         ),
-        Topic::Speed if !is_judged => (
+        Topic::Speed if coverage.profiles == 0 && has_unjudged(findings, topic) => (
+            "the profile could not be judged".to_owned(),
+            "无法判断性能分析".to_owned(),
+        ),
+        // A rule about the program may have been judged.
+        Topic::Speed if coverage.profiles == 0 => (
             "no profile was recorded".to_owned(),
             "未采集性能分析".to_owned(),
         ),
-        Topic::Hyperparameters | Topic::Input | Topic::Loss | Topic::Metric | Topic::Speed => (
-            format!("{}, no hits", plural(watched, "watchpoint")),
-            format!("{} 个监测点均未命中", count(watched)),
+        _ if judged == 0 => (
+            format!("{}, not judged", plural(watched, "watchpoint")),
+            format!("{} 个监测点均未作判断", count(watched)),
+        ),
+        _ => (
+            format!("{}, no hits", plural(judged, "watchpoint")),
+            format!("{} 个监测点均未命中", count(judged)),
         ),
     };
     Sentence { en, zh }
@@ -316,7 +340,7 @@ mod tests {
         let states = all.map(|row| row.state);
         assert_eq!(
             states,
-            [Open, Passed, Warning, Skipped, Skipped, Skipped, Skipped]
+            [Open, Open, Warning, Skipped, Skipped, Skipped, Skipped]
         );
 
         let same = crate::watchpoint::CONDITIONS.iter();
@@ -391,5 +415,36 @@ mod tests {
         ] {
             assert_eq!(states(findings, remarks, is_damaged), expected);
         }
+    }
+
+    #[test]
+    fn a_row_without_judged_watchpoints_does_not_say_no_hits() {
+        let said = |findings: &Findings, remarks: &[Remark]| {
+            rows(findings, &watchpoints(), remarks, false).map(|row| row.sentence.en)
+        };
+        let no_data = Findings {
+            without_data: (0..5).collect(),
+            inputs: 1,
+            ..Findings::default()
+        };
+        // Rules about the program and the settings need no watchpoint.
+        let remarks = [
+            remark(Rule::WaitsForDevice, State::Fine, 0),
+            remark(Rule::Settings, State::Fine, 0),
+        ];
+        let texts = said(&no_data, &remarks);
+        assert_eq!(texts[1], "1 watchpoint, not judged");
+        assert_eq!(
+            texts[3..5],
+            ["1 watchpoint, not judged", "2 watchpoints, not judged"]
+        );
+        // None is about speed.
+        assert_eq!(texts[6], "no watchpoint is switched on");
+        // Of two watchpoints of the loss one has data.
+        let one = Findings {
+            without_data: vec![0, 1, 2, 3],
+            ..Findings::default()
+        };
+        assert_eq!(said(&one, &[])[4], "1 watchpoint, no hits");
     }
 }

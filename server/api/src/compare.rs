@@ -358,12 +358,15 @@ pub struct FindingDifference {
     pub other_step: Option<i64>,
 }
 
-/// Graphs of two runs.
+/// Graphs of two runs; above the limit only `nodes` and `limit` are set.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct GraphFacts {
     /// Number of nodes of the base and of the other run.
     pub nodes: [u64; 2],
+    /// Maximum number of nodes of a compared graph, if one of the two has more.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub limit: Option<u64>,
     /// Consecutive nodes in the order of the data.
     pub cells: Vec<GraphCell>,
     /// Number of nodes in a cell.

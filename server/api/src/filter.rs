@@ -2,6 +2,7 @@
 //! alternatives.
 //!
 //! Values are compared case-insensitively; `*` matches any characters, and double quotes protect spaces and `|`.
+//! A text needs to contain the value, or with `=` before it to be the value: `optimizer:=adam` is not `adamw`.
 //! Numbers may have a sign before them, `lr:>0.01`, or be a range that includes both ends, `lr:1e-4..1e-2`.
 
 use std::cmp::Ordering;
@@ -209,6 +210,20 @@ pub fn contains(text: &str, wanted: &str) -> bool {
     }
 }
 
+/// `true` if a text has a part, or after a `=` is the whole of it, in any case.
+pub fn is_text(text: &str, wanted: &str) -> bool {
+    match wanted.strip_prefix('=') {
+        Some(whole) => like(&text.to_lowercase(), whole),
+        None => contains(text, wanted),
+    }
+}
+
+/// `true` if a truth value has the name, also after a `=`.
+pub fn is_truth(yes: bool, wanted: &str) -> bool {
+    let name = if yes { "true" } else { "false" };
+    like(name, wanted.strip_prefix('=').unwrap_or(wanted))
+}
+
 /// `true` if all of `text` matches `pattern`, where `*` matches any characters.
 pub fn like(text: &str, pattern: &str) -> bool {
     let mut parts = pattern.split('*');
@@ -259,6 +274,14 @@ mod tests {
         assert!(holds(f64::NAN, "nan") && !holds(f64::NAN, ">0") && !holds(f64::NAN, ">nan"));
         assert!(holds(f64::NEG_INFINITY, "-inf") && holds(f64::INFINITY, ">5"));
         assert!(holds(12_000.0, "12,000"));
+    }
+
+    #[test]
+    fn an_equals_sign_wants_the_whole_text() {
+        assert!(is_text("AdamW", "adam") && is_text("Adam", "=adam"));
+        assert!(!is_text("AdamW", "=adam") && is_text("AdamW", "=adam*"));
+        assert!(is_text("=a", "==a") && !is_text("a", "="));
+        assert!(is_truth(true, "=true") && is_truth(false, "f*") && !is_truth(false, "true"));
     }
 
     #[test]

@@ -99,6 +99,8 @@ struct Contents {
     /// Name, sentence and map of each loss landscape.
     landscapes: Vec<(String, Sentences, String)>,
     pictures: Vec<Picture>,
+    /// Names of kinds, each with the number of its tags that are not on the page.
+    left_out: Vec<([&'static str; 3], u64)>,
     /// Names and values of the lineage.
     lineage: Vec<(String, String)>,
     profile: Option<ProfileContent>,
@@ -172,15 +174,30 @@ fn gather(reading: &Reading) -> Result<Contents, Mistake> {
     let files = info.iter().flat_map(|run| &run.files);
     let files = files.map(|file| (file.path.clone(), file.status, file.len_bytes));
     let (curves, other_curves) = curves(reading, info.as_ref(), &findings)?;
+    let heat_maps = heat_maps(reading, &findings)?;
+    let landscapes = landscapes(reading)?;
+    let pictures = pictures(reading)?;
+    let mut left_out = Vec::with_capacity(texts::IN_PART.len());
+    for (kind, names) in texts::IN_PART {
+        let shown = match kind {
+            Kind::Histograms => heat_maps.len(),
+            Kind::Landscapes => landscapes.len(),
+            Kind::Images => pictures.len(),
+            _ => 0,
+        };
+        let others = reading.tags_of(kind)?.len().saturating_sub(shown);
+        left_out.push((names, others as u64));
+    }
     Ok(Contents {
         title: reading.title.clone(),
         comparison: None,
         files: files.collect(),
         curves,
         other_curves,
-        heat_maps: heat_maps(reading, &findings)?,
-        landscapes: landscapes(reading)?,
-        pictures: pictures(reading)?,
+        heat_maps,
+        landscapes,
+        pictures,
+        left_out,
         lineage: lineage(reading, info.as_ref())?,
         profile: profile(reading),
         program: program::facts(&reading.index, &reading.run)

@@ -53,13 +53,18 @@ impl Flow {
     }
 }
 
-/// The graph of a run; `None` if it has none.
+/// The graph of a run, of any size; `None` if it has none.
 pub(super) fn read(side: Side<'_>) -> Result<Option<Graph>, Failure> {
     let query = GraphQuery {
         run: side.run.to_owned(),
         ..GraphQuery::default()
     };
-    Ok(whole(side.index, &query)?.filter(|graph| graph.nodes.len() <= MAX_NODES))
+    whole(side.index, &query)
+}
+
+/// True if a graph is too large to be compared.
+pub(super) const fn is_too_large(graph: &Graph) -> bool {
+    graph.nodes.len() > MAX_NODES
 }
 
 /// Compares the graphs of two runs; `None` unless both have one.
@@ -67,13 +72,25 @@ pub(super) fn facts(base: Side<'_>, other: Side<'_>) -> Result<Option<GraphFacts
     let (Some(a), Some(b)) = (read(base)?, read(other)?) else {
         return Ok(None);
     };
+    Ok(Some(compare(&a, &b)))
+}
+
+fn compare(a: &Graph, b: &Graph) -> GraphFacts {
+    let nodes = [a.nodes.len() as u64, b.nodes.len() as u64];
+    if is_too_large(a) || is_too_large(b) {
+        return GraphFacts {
+            nodes,
+            limit: Some(MAX_NODES as u64),
+            ..GraphFacts::default()
+        };
+    }
     let Strip {
         cells,
         nodes_in_cell,
         mut only_base,
         mut only_other,
         changed,
-    } = strip::strip(&a, &b);
+    } = strip::strip(a, b);
     only_base.truncate(MAX_TYPES);
     only_other.truncate(MAX_TYPES);
     let cells = cells.into_iter().map(|cell| GraphCell {
@@ -82,12 +99,33 @@ pub(super) fn facts(base: Side<'_>, other: Side<'_>) -> Result<Option<GraphFacts
         only_base: cell.only_base,
         only_other: cell.only_other,
     });
-    Ok(Some(GraphFacts {
-        nodes: [a.nodes.len() as u64, b.nodes.len() as u64],
+    GraphFacts {
+        nodes,
+        limit: None,
         cells: cells.collect(),
         nodes_in_cell,
         only_base,
         only_other,
         changed,
-    }))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use trainscope_format::graph::Node;
+
+    use super::*;
+
+    #[test]
+    fn a_graph_beyond_the_limit_is_counted_and_not_compared() {
+        let graph = |nodes: usize| Graph {
+            nodes: vec![Node::default(); nodes],
+            ..Graph::default()
+        };
+        let facts = compare(&graph(1), &graph(MAX_NODES + 1));
+        assert_eq!(facts.nodes, [1, 200_001]);
+        assert_eq!(facts.limit, Some(200_000));
+        assert!(facts.cells.is_empty());
+        assert_eq!(compare(&graph(1), &graph(2)).limit, None);
+    }
 }

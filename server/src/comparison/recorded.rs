@@ -159,10 +159,10 @@ impl RunNames {
     }
 }
 
-/// Places of the nodes of a run's graph, if it has one that can be read.
+/// Places of the nodes of a run's graph, if it has one that can be read and is not too large.
 pub(super) fn flow(side: Side<'_>) -> Option<Flow> {
     let found = graph::read(side).ok().flatten()?;
-    Some(Flow::new(&found))
+    (!graph::is_too_large(&found)).then(|| Flow::new(&found))
 }
 
 /// Steps and wall times of the records of a tensor in event files.

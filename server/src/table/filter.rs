@@ -72,7 +72,7 @@ fn is_value(value: &CellValue, wanted: &str) -> bool {
         CellValue::Number(number) => {
             filter::is_number(*number, wanted, &|number| number.to_string())
         }
-        CellValue::Text(text) => filter::contains(text, wanted),
-        CellValue::Truth(yes) => filter::like(if *yes { "true" } else { "false" }, wanted),
+        CellValue::Text(text) => filter::is_text(text, wanted),
+        CellValue::Truth(yes) => filter::is_truth(*yes, wanted),
     }
 }

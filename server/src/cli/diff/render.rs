@@ -156,6 +156,15 @@ fn graph(outcome: &AgainstBase, out: Out<'_>) -> WriteResult {
         return Ok(());
     };
     let [a, b] = graph.nodes;
+    if let Some(limit) = graph.limit {
+        let limit = words::count(limit);
+        return writeln!(
+            out,
+            "\n  {STRONG}Graph{STRONG:#}  {} and {} nodes, not compared: the limit is {limit}",
+            words::count(a),
+            words::count(b)
+        );
+    }
     let side = |types: &[(String, u64)], letter: &str| {
         let named: Vec<String> = types
             .iter()

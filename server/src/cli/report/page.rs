@@ -101,6 +101,9 @@ pub(super) fn page(contents: &Contents, language: Language) -> String {
                     (plots(pen.texts.distributions, &contents.heat_maps))
                     (landscapes(pen, contents))
                     (images(pen, contents))
+                    @if let Some(left_out) = texts::left_out(language, &contents.left_out) {
+                        section { p class="note" { (left_out) } }
+                    }
                     (settings(pen, contents))
                     (not_judged(pen, &contents.findings))
                     (files(pen, contents))

@@ -1,9 +1,10 @@
 //! The texts of a report in both languages.
 
 use trainscope_api::runs::FileStatus;
+use trainscope_format::Kind;
 
 use super::Language;
-use crate::cli::words::plural;
+use crate::cli::words::{count, plural};
 
 type Text = &'static str;
 
@@ -39,7 +40,7 @@ texts! {
     topics: [Text; 7] =
         ["What was recorded", "Hyper-parameters", "Model structure", "Input data", "Loss curve", "Accuracy", "Speed"],
         ["已记录的数据", "超参数", "模型结构", "输入数据", "损失曲线", "准确率", "速度"];
-    states: [Text; 4] = ["skipped", "passed", "note", "fault"], ["未作判断", "通过", "提示", "问题"];
+    states: [Text; 4] = ["not judged", "passed", "note", "fault"], ["未作判断", "通过", "提示", "问题"];
     more_like_it: fn(u64) -> String =
         |hits| format!("and {}", plural(hits, "more hit", "more hits")),
         |hits| format!("另有 {hits} 个命中");
@@ -76,6 +77,9 @@ texts! {
     left_out: fn(&str) -> String =
         |count| format!("{count} more are not on this page"),
         |count| format!("另有 {count} 项未列出");
+    not_here: fn(&str) -> String =
+        |counts| format!("Not in this report: {counts}; trainscope start shows them."),
+        |counts| format!("此报告未包含：{counts}；运行 trainscope start 查看。");
     last: Text = "last", "最新";
     chain: Text = "From the first bad operation to the loss", "从首个异常运算到损失";
     chain_columns: [Text; 4] = ["Operation", "Module", "Result", "Line"], ["运算", "模块", "结果", "代码行"];
@@ -109,6 +113,39 @@ pub(super) const fn of(language: Language) -> &'static Texts {
         Language::En => &EN,
         Language::Zh => &ZH,
     }
+}
+
+/// Kinds that are on the page in part or not at all, with the name of one, of several, and in Chinese.
+pub(super) const IN_PART: [(Kind, [Text; 3]); 7] = [
+    (Kind::Histograms, ["histogram", "histograms", "直方图"]),
+    (
+        Kind::Landscapes,
+        ["loss landscape", "loss landscapes", "损失函数地形图"],
+    ),
+    (Kind::Images, ["image", "images", "图像"]),
+    (Kind::Audio, ["audio clip", "audio clips", "音频"]),
+    (Kind::Text, ["text", "texts", "文本"]),
+    (Kind::PrCurves, ["PR curve", "PR curves", "PR 曲线"]),
+    (
+        Kind::Explanations,
+        ["explanation", "explanations", "模型解释"],
+    ),
+];
+
+/// Numbers of tags that are not on the page; `None` without any.
+pub(super) fn left_out(language: Language, counts: &[([Text; 3], u64)]) -> Option<String> {
+    let counts = counts.iter().filter(|(_, number)| *number > 0);
+    let counts = counts.map(|([one, many, zh], number)| match language {
+        Language::En => plural(*number, one, many),
+        Language::Zh => format!("{} 个{zh}", count(*number)),
+    });
+    let counts: Vec<String> = counts.collect();
+    let comma = if language == Language::En {
+        ", "
+    } else {
+        "、"
+    };
+    (!counts.is_empty()).then(|| (of(language).not_here)(&counts.join(comma)))
 }
 
 /// Text for the status of a file.

@@ -27,8 +27,8 @@ texts! {
     /// Title and sentence with a baseline.
     choose_other = "Choose a run to compare", "选择要对比的训练";
     choose_other_next =
-        "Runs of the same folder and with the most similar settings come first.",
-        "同一文件夹且设置最相近的训练排在最前。";
+        "Runs with the same tags, of the same folder and with the most similar settings come first.",
+        "标签相同、位于同一文件夹且设置最相近的训练排在最前。";
     /// Number of settings in which a run differs.
     differing: fn(u64) -> String =
         |count| match count {
@@ -116,6 +116,10 @@ texts! {
     /// Ends of the strip.
     ends: [Text; 2] = ["in", "loss"], ["输入", "损失"];
     open_graph = "Open the graphs side by side", "并排打开两个计算图";
+    /// Limit of nodes.
+    large_graph: fn(u64) -> String =
+        |limit| format!("Too large to be compared: the limit is {} nodes.", format::count(limit)),
+        |limit| format!("计算图过大，无法对比：上限为 {} 个节点。", format::count(limit));
     no_graph = "One of the runs has no graph.", "其中一个训练没有计算图。";
     first_parting = "First differences", "首次出现差异";
     step = "Step", "迭代";

@@ -19,12 +19,12 @@ texts! {
     open: fn(u64) -> String =
         |n| {
             let all = many(n, "watchpoint was", "watchpoints were");
-            format!("{all} skipped for some tensors (see list).")
+            format!("{all} not judged for some tensors (see list).")
         },
         |n| format!("{} 个监测点未能全部判断，原因见列表。", format::count(n));
-    /// Of a watchpoint: number of skipped judgements, and the reason.
+    /// Of a watchpoint: number of places where it was not judged, and the reason.
     unjudged: fn(u64, &str) -> String =
-        |n, why| format!("{} skipped: {why}", format::count(n)),
+        |n, why| format!("{} not judged: {why}", format::count(n)),
         |n, why| format!("{} 项未作判断：{why}", format::count(n));
     stop = ".", "。";
     first_cause = "First cause:", "最初原因：";
@@ -161,7 +161,7 @@ texts! {
     find_condition = "Find a condition", "查找条件";
     recommended_mark = "recommended", "推荐";
     matters = "Why it matters", "为何重要";
-    not_judged = "Skipped when", "以下情况不判断";
+    not_judged = "Not judged when", "以下情况不判断";
     severity_label = "Severity", "严重程度";
     /// Choice of severity: that of the condition.
     as_usual: fn(&str) -> String = |severity| format!("Default ({severity})"), |severity| format!("默认（{severity}）");

@@ -65,7 +65,7 @@ texts! {
     guide_order = "in the order to check", "按排查顺序";
     /// Rules that found nothing, and those that could not be judged.
     checks: fn(u64, u64) -> String =
-        |fine, unknown| format!("{} passed, {unknown} skipped", many(fine, "check", "checks")),
+        |fine, unknown| format!("{} passed, {unknown} not judged", many(fine, "check", "checks")),
         |fine, unknown| format!("{fine} 项检查通过，{unknown} 项未作判断");
     /// Subjects of the rows of the diagnosis, 0 to 6.
     topics: [Text; 7] =
@@ -97,7 +97,7 @@ texts! {
         |framework| format!("{framework} 代码：");
     /// Number of undecided conditions, and the missing data.
     undecided: fn(u64, &str) -> String =
-        |n, why| format!("{} skipped: {why}", many(n, "check", "checks")),
+        |n, why| format!("{} not judged: {why}", many(n, "check", "checks")),
         |n, why| format!("{} 项检查未作判断：{why}", format::count(n));
     /// Number of tensors of unsupported element types, and the types.
     unread: fn(u64, &str) -> String =

@@ -28,8 +28,8 @@ pub(crate) static UNREACHABLE_TARGETS: Condition = Condition {
         matters: "The model learns to give the end of its range, whatever the input is; a cross-entropy falls below 0.",
         not_judged: "The last activation is not known from a graph or the order of layers; targets are class numbers; fewer than 8 targets. \
          2 percent leaves room for outliers of data that were scaled.",
-        advice: "Classes: one unit for each class with softmax and cross-entropy. Numbers: no activation on the last layer, or scale \
-         the targets into its range.",
+        advice: "Classes: one unit for each class and a cross-entropy; softmax only where the loss does not apply it (PyTorch's \
+         CrossEntropyLoss does). Numbers: no activation on the last layer, or scale the targets to its range.",
     },
     zh: Prose {
         says: "输出无法达到目标值",
@@ -37,7 +37,7 @@ pub(crate) static UNREACHABLE_TARGETS: Condition = Condition {
          交叉熵始终为 0 到 1。允许超出该范围的二十分之一（舍入与缩放）。来源：TheDeepChecker（TOSEM 2023）的输出范围检查。",
         matters: "无论输入如何，模型都会趋向取值范围的端点；交叉熵会小于 0。",
         not_judged: "从计算图或层顺序无法得知最后的激活函数；目标为类别编号；目标少于 8 个。2 % 为缩放后数据的离群值留出余地。",
-        advice: "分类：每个类别一个单元，使用 softmax 与交叉熵。回归：最后一层不用激活函数，或把目标缩放到其范围内。",
+        advice: "分类：每个类别一个单元，使用交叉熵；仅当损失自身不做 softmax 时才加 softmax（PyTorch 的 CrossEntropyLoss 自带）。回归：最后一层不用激活函数，或把目标缩放到其范围内。",
     },
     ..BASE
 };

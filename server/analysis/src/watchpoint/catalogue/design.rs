@@ -60,8 +60,12 @@ pub(crate) static LOSS_ACTIVATION: Condition = Condition {
          (documentation of from_logits in Keras, of CrossEntropyLoss and BCELoss in PyTorch; NeuraLint, TOSEM 2021).",
         not_judged: "Neither a fact of the loss (trainscope run, or run.watch) nor a graph that includes it was recorded; an activation or a \
          loss that is a function of the program.",
-        advice: "One of several classes: one unit each, softmax and categorical cross-entropy. Yes or no: one unit, sigmoid and binary \
-         cross-entropy. A number: no activation and a squared or absolute error.",
+        advice: "Losses that apply the activation themselves take logits, with no activation at the end of the model: CrossEntropyLoss \
+         and BCEWithLogitsLoss in PyTorch, SoftmaxCrossEntropyWithLogits, CrossEntropyLoss and BCEWithLogitsLoss in MindSpore, \
+         and losses with from_logits=True in Keras. Others take the result: log_softmax for NLLLoss, sigmoid for BCELoss; in \
+         Keras, where from_logits is False by default, softmax for CategoricalCrossentropy and SparseCategoricalCrossentropy, \
+         sigmoid for BinaryCrossentropy. Several classes need a unit for each, yes or no needs one unit. A number: no \
+         activation and a squared or absolute error.",
     },
     zh: Prose {
         says: "损失与输出激活函数不匹配",
@@ -73,7 +77,10 @@ pub(crate) static LOSS_ACTIVATION: Condition = Condition {
          e / (C - 1 + e) 之间，损失不可能低于 ln(C - 1 + e) - 1。没有阈值：此表由损失的公式得出（Keras 的 from_logits 文档、PyTorch 的 \
          CrossEntropyLoss 与 BCELoss 文档；NeuraLint，TOSEM 2021）。",
         not_judged: "既未记录损失的事实（trainscope run 或 run.watch），也没有包含损失的计算图；激活函数或损失是程序自定义的函数。",
-        advice: "多类之一：每类一个单元，softmax 与多类交叉熵。是或否：一个单元，sigmoid 与二元交叉熵。数值：不用激活函数，平方或绝对误差。",
+        advice: "自带激活函数的损失需要 logits，模型末尾不加激活函数：PyTorch 的 CrossEntropyLoss 与 BCEWithLogitsLoss，MindSpore 的 \
+         SoftmaxCrossEntropyWithLogits、CrossEntropyLoss 与 BCEWithLogitsLoss，Keras 中 from_logits=True 的损失。其他损失需要激活后的结果：\
+         NLLLoss 配 log_softmax，BCELoss 配 sigmoid；Keras 的 from_logits 默认为 False，CategoricalCrossentropy 与 SparseCategoricalCrossentropy \
+         配 softmax，BinaryCrossentropy 配 sigmoid。多类之一：每类一个单元；是或否：一个单元。数值：不用激活函数，平方或绝对误差。",
     },
     ..of(Rule::LossActivation)
 };

@@ -326,7 +326,7 @@ fn watchpoints(pen: Pen, findings: &Findings) -> Markup {
                         @if watchpoint.hits > 0 {
                             td class=(format!("n {}", Sign::of(watchpoint.severity).class())) { (words::count(watchpoint.hits)) }
                         } @else {
-                            td class="n u" { (pen.texts.no_hit) }
+                            td class="n u" { (if watchpoint.has_data { pen.texts.no_hit } else { pen.texts.not_judged }) }
                         }
                     }
                 }

@@ -532,8 +532,8 @@ mod tests {
     }
 
     #[test]
-    fn what_was_skipped_is_folded_by_reason() {
-        let skipped = |name, reason: &str| ListItem {
+    fn what_was_not_judged_is_folded_by_reason() {
+        let unjudged = |name, reason: &str| ListItem {
             open: Some((2, reason.to_owned())),
             ..listed(name, "tensor", 0)
         };
@@ -543,9 +543,9 @@ mod tests {
         let all = [
             listed("hit", "tensor", 1),
             listed("quiet", "tensor", 0),
-            skipped("a", "too few steps"),
-            skipped("b", "no content hashes"),
-            skipped("c", "too few steps"),
+            unjudged("a", "too few steps"),
+            unjudged("b", "no content hashes"),
+            unjudged("c", "too few steps"),
             changed,
         ];
         let names = |items: &[&ListItem]| {

@@ -1,10 +1,12 @@
-//! Choice of a run to add. Runs of the same folder and with the fewest different settings come first.
+//! Choice of a run to add. Those most like the first chosen run come first.
 
+use std::cmp::Reverse;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use trainscope_api::filter::contains;
 use trainscope_api::runs::Run;
+use trainscope_format::hparams::HparamValue;
 
 use super::model::use_model;
 use trainscope_web_kit::components::{IconName, Popover, RunChip, StatePage, fixed_icon};
@@ -16,37 +18,68 @@ use trainscope_web_kit::state::use_runs;
 /// Maximum number of runs in the list.
 const MAX_LISTED: usize = 50;
 
-/// Runs to choose from, the nearest first, each with the number of settings that differ from the first chosen run.
+/// Tags of the curves that stand for a run.
+fn tags(run: &Run) -> impl Iterator<Item = &str> {
+    let shown = [&run.loss, &run.metric].into_iter().flatten();
+    shown.map(|last| &*last.tag)
+}
+
+/// Number of leading folders of both names.
+fn common_folders(one: &str, other: &str) -> usize {
+    let folders = |run| split_name(run).0.split('/').filter(|name| !name.is_empty());
+    let both = folders(one).zip(folders(other));
+    both.take_while(|(one, other)| one == other).count()
+}
+
+/// Runs to choose from, each with the number of settings that differ from the first chosen run. Those with a tag in
+/// common come first; of these the same folder, the most common folders, the most tags, kinds and settings in common,
+/// the fewest settings that differ, and the one before in time.
 fn nearest(all: &[Run], chosen: &[String], search: &str) -> Vec<(String, u64)> {
     let wanted = search.trim().to_lowercase();
     let first = chosen
         .first()
         .and_then(|first| all.iter().find(|run| run.id == *first));
-    let folder = first.map(|first| split_name(&first.id).0);
     let differing = |run: &Run| {
         let Some(first) = first else { return 0 };
         let keys: BTreeSet<&String> = first.hparams.keys().chain(run.hparams.keys()).collect();
         let differ = |key: &&&String| first.hparams.get(**key) != run.hparams.get(**key);
         keys.iter().filter(differ).count() as u64
     };
-    let mut runs: Vec<(bool, u64, f64, &Run)> = all
+    let mut runs: Vec<_> = all
         .iter()
         .filter(|run| !chosen.contains(&run.id) && contains(&run.id, &wanted))
         .map(|run| {
-            let is_elsewhere = folder.is_some_and(|folder| split_name(&run.id).0 != folder);
             let started = |run: &Run| run.first_wall_time_secs.unwrap_or_default();
             let distance = first.map_or(-started(run), |first| {
                 let lead = started(first) - started(run);
                 // An earlier run comes before a later one.
                 if lead >= 0.0 { lead } else { 1e9 - lead }
             });
-            (is_elsewhere, differing(run), distance, run)
+            let differ = differing(run);
+            let likeness = first.map(|first| {
+                let common = tags(first).filter(|tag| tags(run).any(|other| other == *tag));
+                let common = common.count();
+                let kinds = first
+                    .kinds
+                    .keys()
+                    .filter(|kind| run.kinds.contains_key(*kind));
+                let equal =
+                    |(key, value): &(&String, &HparamValue)| run.hparams.get(*key) == Some(*value);
+                let settings = first.hparams.iter().filter(equal);
+                (
+                    common > 0,
+                    split_name(&first.id).0 == split_name(&run.id).0,
+                    common_folders(&first.id, &run.id),
+                    common + kinds.count() + settings.count(),
+                )
+            });
+            ((Reverse(likeness), differ), distance, run)
         })
         .collect();
-    runs.sort_by(|a, b| (a.0, a.1).cmp(&(b.0, b.1)).then(a.2.total_cmp(&b.2)));
+    runs.sort_by(|a, b| a.0.cmp(&b.0).then(a.1.total_cmp(&b.1)));
     runs.into_iter()
         .take(MAX_LISTED)
-        .map(|(_, differ, _, run)| (run.id.clone(), differ))
+        .map(|((_, differ), _, run)| (run.id.clone(), differ))
         .collect()
 }
 
@@ -171,7 +204,7 @@ pub(super) fn Choose() -> impl IntoView {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use trainscope_format::hparams::HparamValue;
+    use trainscope_api::runs::LastValue;
 
     #[test]
     fn the_nearest_by_folder_and_settings_come_first() {
@@ -194,5 +227,45 @@ mod tests {
         assert_eq!(names("mlp/c"), ["mlp/a", "mlp/b", "cnn/d"]);
         assert_eq!(nearest(&all, &["mlp/c".to_owned()], "")[1].1, 1);
         assert_eq!(nearest(&all, &[], " CNN ")[0].0, "cnn/d");
+    }
+
+    #[test]
+    fn a_run_without_a_common_tag_comes_after_those_with_one() {
+        let run = |id: &str, loss: &str, batch: Option<f64>, started: f64| Run {
+            id: id.to_owned(),
+            loss: (!loss.is_empty()).then(|| LastValue {
+                tag: loss.to_owned(),
+                rank: 0,
+                step: 0,
+                value: 0.0,
+            }),
+            hparams: batch
+                .map(|batch| ("batch".to_owned(), HparamValue::Number(batch)))
+                .into_iter()
+                .collect(),
+            first_wall_time_secs: Some(started),
+            ..Run::default()
+        };
+        let all = [
+            run("lab/a/1", "loss", Some(8.0), 9.0),
+            run("lab/a/profile", "", None, 8.0),
+            run("lab/a/2", "loss", Some(16.0), 1.0),
+            run("lab/b/1", "loss", Some(8.0), 7.0),
+            run("other/1", "loss", Some(8.0), 8.5),
+            run("cnn", "train/loss", Some(8.0), 8.9),
+        ];
+        let near = nearest(&all, &["lab/a/1".to_owned()], "");
+        let names: Vec<&str> = near.iter().map(|(id, _)| &**id).collect();
+        assert_eq!(
+            names,
+            ["lab/a/2", "lab/b/1", "other/1", "lab/a/profile", "cnn"]
+        );
+        // The base has no setting: one without any is no nearer for that.
+        let bare = [
+            run("x", "loss", None, 3.0),
+            run("bare", "", None, 2.0),
+            run("full", "loss", Some(8.0), 1.0),
+        ];
+        assert_eq!(nearest(&bare, &["x".to_owned()], "")[0].0, "full");
     }
 }

@@ -52,6 +52,16 @@ fn card(graph: &GraphFacts) -> AnyView {
     let colours = use_run_colours();
     let texts = i18n.texts().compare();
     let [a, b] = graph.nodes;
+    let beside = move || (i18n.texts().compare().nodes)(a, b);
+    if let Some(limit) = graph.limit {
+        return view! {
+            <section class="card graph-card" data-part="graph">
+                {head(move || i18n.texts().compare().graph.to_owned(), beside, ().into_any())}
+                <p class="small ink3 empty-part">{move || (i18n.texts().compare().large_graph)(limit)}</p>
+            </section>
+        }
+        .into_any();
+    }
     let (base, other) = (model.base(), model.other.get().unwrap_or_default());
     let cells = |is_base: bool, class: String| {
         graph.cells
@@ -100,7 +110,6 @@ fn card(graph: &GraphFacts) -> AnyView {
     }
     let told = told.join("; ");
     let title = told.clone();
-    let beside = move || (i18n.texts().compare().nodes)(a, b);
     let link = view! {
         <a class="go link" href=href() title=texts.open_graph aria-label=texts.open_graph>
             {trainscope_web_kit::components::fixed_icon(trainscope_web_kit::components::IconName::Right, 12)}

@@ -185,9 +185,7 @@ fn pattern(choice: &str) -> Option<String> {
     match choice {
         OTHERS | "" => None,
         _ if choice.contains(['−', '∞']) => None,
-        // The bare word means no value.
-        _ if choice.eq_ignore_ascii_case("none") => Some(format!("*{choice}")),
-        _ => Some(choice.replace(is_divider, "*")),
+        _ => Some(format!("={}", choice.replace(is_divider, "*"))),
     }
 }
 
@@ -296,7 +294,7 @@ mod tests {
         };
         let names = AxisKind::Choices(vec!["c".to_owned(), "a b".to_owned()]);
         assert!(choice.holds(Spot::Choice(1), &names) && !choice.holds(Spot::Choice(0), &names));
-        assert_eq!(choice.term("opt").as_deref(), Some("opt:a*b"));
+        assert_eq!(choice.term("opt").as_deref(), Some("opt:=a*b"));
     }
 
     #[test]
@@ -308,14 +306,14 @@ mod tests {
         let term = |key: &str, choices: &[&str]| of(choices).term(key);
         assert_eq!(
             term("opt", &["a|b", "c \"d\""]).as_deref(),
-            Some("opt:a*b|c**d*")
+            Some("opt:=a*b|=c**d*")
         );
         // In the key of a column the last colon divides.
         assert_eq!(
             term("data:pipeline", &["a:b"]).as_deref(),
-            Some("data:pipeline:a*b")
+            Some("data:pipeline:=a*b")
         );
-        assert_eq!(term("opt", &["None"]).as_deref(), Some("opt:*None"));
+        assert_eq!(term("opt", &["None"]).as_deref(), Some("opt:=None"));
         for choices in [&["a", OTHERS][..], &[""], &["−0.500"], &[]] {
             assert_eq!(term("opt", choices), None, "{choices:?}");
         }
@@ -335,7 +333,7 @@ mod tests {
             .map(|(key, brush)| (key.to_owned(), brush))
             .collect();
         let (text, others) = terms(&all);
-        assert_eq!(text, "a:x c:y");
+        assert_eq!(text, "a:=x c:=y");
         assert_eq!(others, Brushes::from([("b".to_owned(), of(&[OTHERS]))]));
     }
 }

@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 
 use trainscope_api::filter::{
-    RATE_NAMES, Term, contains, is_class, is_number, like, term, terms, words,
+    RATE_NAMES, Term, contains, is_class, is_number, is_text, is_truth, like, term, terms, words,
 };
 use trainscope_api::notebook::RunNotes;
 use trainscope_api::runs::{FileStatus, Run, RunStatus};
@@ -259,8 +259,8 @@ fn is_health(run: &Run, value: &str) -> bool {
 fn is_hparam(value: &HparamValue, wanted: &str) -> bool {
     match value {
         HparamValue::Number(number) => is_number(*number, wanted, &format::cell),
-        HparamValue::Text(text) => contains(text, wanted),
-        HparamValue::Bool(yes) => like(if *yes { "true" } else { "false" }, wanted),
+        HparamValue::Text(text) => is_text(text, wanted),
+        HparamValue::Bool(yes) => is_truth(*yes, wanted),
         HparamValue::Null => wanted == "none",
     }
 }

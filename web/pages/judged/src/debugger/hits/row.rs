@@ -45,8 +45,8 @@ impl Row {
         let whole = format!("{quantity}{value}");
         let (mark_class, mark) = match self.mark {
             Mark::Nothing => ("", String::new()),
-            Mark::First => ("tok first", texts.debugger().first.to_owned()),
-            Mark::Explains(hits) => ("tok explains", (texts.debugger().explains)(hits)),
+            Mark::First => ("tok cut first", texts.debugger().first.to_owned()),
+            Mark::Explains(hits) => ("tok cut explains", (texts.debugger().explains)(hits)),
         };
         let place = format!("{}, {} {}", hit.tensor, texts.frame().step, steps(hit));
         view! {
@@ -60,12 +60,16 @@ impl Row {
                 <td class=class>{fixed_icon(icon, 12)}</td>
                 <td title=place>
                     <div class="hit-name">
-                        <span class=mark_class data-part=(self.mark == Mark::First).then_some("first-cause")>
-                            {mark}
-                        </span>
                         <button type="button" class="plain cut">
                             <bdi>{self.name}</bdi>
                         </button>
+                        <span
+                            class=mark_class
+                            title=mark.clone()
+                            data-part=(self.mark == Mark::First).then_some("first-cause")
+                        >
+                            {mark.clone()}
+                        </span>
                     </div>
                 </td>
                 <td class="ink2 cut" title=hit.condition.clone()>
