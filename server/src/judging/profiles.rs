@@ -126,7 +126,11 @@ impl JudgedProfiles {
                 file: profile.files().paths().join(", ").into(),
                 offset,
                 reason,
-                len_bytes: profile.files().len_bytes,
+                // Offsets in a packed file are those of its content.
+                len_bytes: profile
+                    .files()
+                    .len_bytes
+                    .max(profile.model.trace.counts.bytes),
             };
             self.faults.insert(profile.rank(), fault);
         }

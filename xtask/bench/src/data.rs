@@ -49,6 +49,13 @@ impl Shape {
         tags: 10,
         steps: 100,
     };
+    pub(super) const MANY_RUNS: Self = Self {
+        name: "25,000 runs × 2 tags × 10 steps",
+        folder: "many-runs",
+        runs: 25_000,
+        tags: 2,
+        steps: 10,
+    };
     pub(super) const VERY_LONG: Self = Self {
         name: "1 run × 1 tag × 10,000,000 steps",
         folder: "very-long",

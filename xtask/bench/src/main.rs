@@ -97,6 +97,7 @@ fn measure_all(workspace: &Workspace, flags: &[String]) -> Result<()> {
     if plan.has("loading") {
         bench.loading(&Shape::ONE_LONG, &mut report)?;
         bench.loading(&Shape::HUNDRED_RUNS, &mut report)?;
+        bench.loading(&Shape::MANY_RUNS, &mut report)?;
         bench.one_core(&Shape::ONE_LONG, &mut report)?;
         bench.one_core(&Shape::HUNDRED_RUNS, &mut report)?;
         bench.long_series(&mut report)?;

@@ -281,6 +281,11 @@ pub(super) fn damage(facts: &Facts<'_>, _: &Limits) -> Verdict {
     if places == 0 {
         return Ok(None);
     }
+    let (noun, verb) = if lost == 1 {
+        ("place", "has an impossible time")
+    } else {
+        ("places", "have impossible times")
+    };
     let places_lost = count(lost);
     let evidence = match (lost, counts.truncated) {
         (0, _) => [
@@ -288,12 +293,12 @@ pub(super) fn damage(facts: &Facts<'_>, _: &Limits) -> Verdict {
             "文件在最后一个事件完整之前结束。".to_owned(),
         ],
         (_, false) => [
-            format!("{places_lost} places could not be read, or have impossible times."),
+            format!("{places_lost} {noun} could not be read, or {verb}."),
             format!("{places_lost} 处无法读取，或时间不可能成立。"),
         ],
         (_, true) => [
             format!(
-                "{places_lost} places could not be read or have impossible times, and the file ends before its last event is complete."
+                "{places_lost} {noun} could not be read or {verb}, and the file ends before its last event is complete."
             ),
             format!("{places_lost} 处无法读取或时间不可能成立，且文件在最后一个事件完整之前结束。"),
         ],
