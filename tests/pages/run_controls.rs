@@ -406,6 +406,49 @@ async fn the_bar_finds_runs_and_tags_pauses_and_helps() {
 }
 
 #[tokio::test]
+async fn settings_are_kept_and_can_follow_the_system_again() {
+    let lab = Lab::new();
+    let (server, browser) = open_samples(&lab).await;
+    let theme = "document.documentElement.dataset.theme ?? 'system'";
+    let kept = "localStorage.getItem('trainscope.theme') ?? 'nothing'";
+    browser.click_text("nav button", "Settings").await;
+    browser
+        .wait_for_element("aside[aria-label=Settings] [data-part=server]")
+        .await;
+    browser.wait_for_text(env!("CARGO_PKG_VERSION")).await;
+    let pressed = "[role=group][aria-label=Theme] button[aria-pressed=true]";
+    for (word, value, stored) in [
+        ("Dark", "dark", "dark"),
+        ("Light", "light", "light"),
+        ("As the system", "system", "nothing"),
+    ] {
+        browser.click_text(".settings-group button", word).await;
+        browser
+            .wait_until(&format!("{theme} === '{value}' && {kept} === '{stored}'"))
+            .await;
+        assert_eq!(browser.text_of(pressed).await.as_deref(), Some(word));
+    }
+    browser.click_text(".settings-group button", "中文").await;
+    browser.wait_for_element("aside[aria-label=设置]").await;
+    browser.goto(&server, "/").await;
+    browser.wait_for_text("训练列表").await;
+    browser.click_text("nav button", "设置").await;
+    browser
+        .click_text(".settings-group button", "跟随浏览器")
+        .await;
+    browser.wait_for_element("aside[aria-label=Settings]").await;
+    // The other panel takes its place, and the escape key closes it.
+    browser.press('?').await;
+    browser.wait_for_element("aside[aria-label=Keyboard]").await;
+    browser
+        .wait_for_count("aside[aria-label=Settings]", 0)
+        .await;
+    browser.press(ESCAPE).await;
+    browser.wait_for_count("aside", 0).await;
+    browser.close();
+}
+
+#[tokio::test]
 async fn runs_are_found_by_what_is_wrong_and_by_what_was_noted() {
     let lab = Lab::new();
     let folder = lab.path("sample-runs");

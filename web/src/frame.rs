@@ -1,25 +1,25 @@
-//! The frame around every page: navigation rail, bar, content, notes at the foot, help at the right.
+//! The frame around every page: navigation rail, bar, content, notes at the foot, panels at the right.
 
 use leptos::ev;
 use wasm_bindgen::JsCast;
 use web_sys::HtmlElement;
 
-use trainscope_web_kit::frame_state::FrameState;
+use trainscope_web_kit::frame_state::{FramePanel, FrameState};
 use trainscope_web_kit::i18n::use_i18n;
 use trainscope_web_kit::keys::use_keys;
 use trainscope_web_kit::live::use_live;
 use trainscope_web_kit::prelude::*;
+use trainscope_web_kit::registry::Chunk;
 
 mod bar;
-mod help;
 mod news;
 mod notes;
 mod rail;
 mod search;
 mod switcher;
 
+use crate::pages::PartOnDemand;
 use bar::Bar;
-use help::HelpPanel;
 use news::News;
 use notes::Notes;
 use rail::Rail;
@@ -32,7 +32,7 @@ pub fn Frame(
 ) -> impl IntoView {
     let live = use_live();
     let state = FrameState {
-        help: RwSignal::new(false),
+        panel: RwSignal::new(None),
         focus_search: RwSignal::new(0),
         searching: RwSignal::new(false),
     };
@@ -43,7 +43,7 @@ pub fn Frame(
             true
         }
         "?" => {
-            state.help.update(|open| *open = !*open);
+            state.toggle(FramePanel::Help);
             true
         }
         "." => {
@@ -53,6 +53,7 @@ pub fn Frame(
         _ => false,
     });
     let i18n = use_i18n();
+    let is_panel_open = Memo::new(move |_| state.panel.get().is_some());
     let skip = move |event: ev::MouseEvent| {
         // Only the focus moves: the URL is the page's.
         event.prevent_default();
@@ -69,12 +70,12 @@ pub fn Frame(
             <News />
             <Rail />
             <Bar />
-            <div class="content" class:with-panel=move || state.help.get()>
+            <div class="content" class:with-panel=is_panel_open>
                 <div class="page" id="content" tabindex="-1">
                     {children()} <Notes />
                 </div>
-                <Show when=move || state.help.get()>
-                    <HelpPanel />
+                <Show when=move || is_panel_open.get()>
+                    <PartOnDemand chunk=Chunk::Panel />
                 </Show>
             </div>
         </div>

@@ -11,6 +11,7 @@
 pub mod app;
 pub mod frame;
 pub mod pages;
+pub mod panels;
 
 /// Mounts the program into the page. The bundle calls it as soon as it is loaded.
 #[cfg(target_arch = "wasm32")]

@@ -4,6 +4,6 @@ mod chunks;
 mod not_found;
 mod run;
 
-pub use chunks::{Chunks, PageOnDemand, SessionOnDemand};
+pub use chunks::{Chunks, PageOnDemand, PartOnDemand};
 pub use not_found::NotFoundPage;
 pub use run::RunPages;

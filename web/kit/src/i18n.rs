@@ -60,7 +60,7 @@ mod timeline;
 pub use age::{age, date_and_clock};
 pub use compare::CompareTexts;
 pub use debugger::DebuggerTexts;
-pub use frame::{FrameTexts, KeyTexts, StateTexts, TimeTexts, TitleTexts};
+pub use frame::{FrameTexts, KeyTexts, SettingsTexts, StateTexts, TimeTexts, TitleTexts};
 pub use graph::GraphTexts;
 pub use histograms::HistogramsTexts;
 pub use landscape::LandscapeTexts;
@@ -101,6 +101,8 @@ tables! {
     frame: FrameTexts;
     /// Descriptions of keys.
     keys: KeyTexts;
+    /// The settings panel.
+    settings: SettingsTexts;
     /// Ages and dates.
     time: TimeTexts;
     /// Empty, loading, damaged, gone, not found, no connection.
@@ -190,18 +192,25 @@ impl Locale {
 /// The current language. `Copy`: take it with [`use_i18n`], and read texts in closures, so that they follow a switch:
 /// `move || i18n.texts().frame().runs`.
 #[derive(Clone, Copy)]
-pub struct I18n(RwSignal<Locale>);
+pub struct I18n {
+    locale: RwSignal<Locale>,
+    chosen: RwSignal<Option<Locale>>,
+}
 
 impl I18n {
     /// Starts with `?lang=`, else the stored language, else the first supported one of the browser; keeps the `lang`
     /// attribute of the page up to date.
     pub fn provide() -> Self {
-        let i18n = Self(RwSignal::new(first_choice()));
+        let chosen = asked().or_else(|| Locale::from_key(&storage::read(KEY)?));
+        let i18n = Self {
+            locale: RwSignal::new(chosen.unwrap_or_else(of_browser)),
+            chosen: RwSignal::new(chosen),
+        };
         provide_context(i18n);
         Effect::new(move || {
             if let Some(root) = document().document_element() {
                 // Setting an attribute on an existing element does not fail.
-                let _ignored = root.set_attribute("lang", i18n.0.get().lang());
+                let _ignored = root.set_attribute("lang", i18n.locale.get().lang());
             }
         });
         i18n
@@ -209,7 +218,7 @@ impl I18n {
 
     /// The texts in the current language; reactive.
     pub fn texts(self) -> Texts {
-        self.0.get().texts()
+        self.locale.get().texts()
     }
 
     /// One of the texts as a view that follows the language.
@@ -227,7 +236,7 @@ impl I18n {
 
     /// A text of the server in the current language; reactive.
     pub fn words(self, words: &Sentence) -> String {
-        match self.0.get() {
+        match self.locale.get() {
             // Equal in both languages: a name given by a person, or one from a file.
             Locale::En if words.en == words.zh => words.en.clone(),
             Locale::En => capital(&words.en),
@@ -237,7 +246,7 @@ impl I18n {
 
     /// A text of the server within a sentence of the page; reactive.
     pub fn raw(self, words: &Sentence) -> String {
-        match self.0.get() {
+        match self.locale.get() {
             Locale::En => words.en.clone(),
             Locale::Zh => words.zh.clone(),
         }
@@ -245,7 +254,7 @@ impl I18n {
 
     /// Message of the server about something that has a name, which is shortened and keeps its case; reactive.
     pub fn words_of(self, words: &Sentence, name: &str) -> String {
-        let text = if self.0.get() == Locale::En && words.en.starts_with(name) {
+        let text = if self.locale.get() == Locale::En && words.en.starts_with(name) {
             words.en.clone()
         } else {
             self.words(words)
@@ -260,13 +269,19 @@ impl I18n {
 
     /// The current language; reactive.
     pub fn locale(self) -> Locale {
-        self.0.get()
+        self.locale.get()
     }
 
-    /// Changes the language and stores it.
-    pub fn set(self, locale: Locale) {
-        storage::write(KEY, Some(locale.key()));
-        self.0.set(locale);
+    /// The language that a person chose; `None` while it is that of the browser. Reactive.
+    pub fn chosen(self) -> Option<Locale> {
+        self.chosen.get()
+    }
+
+    /// Changes the language and stores it; with `None` it is that of the browser again.
+    pub fn choose(self, locale: Option<Locale>) {
+        storage::write(KEY, locale.map(Locale::key));
+        self.chosen.set(locale);
+        self.locale.set(locale.unwrap_or_else(of_browser));
     }
 }
 
@@ -296,17 +311,17 @@ pub fn use_i18n() -> I18n {
     expect_context()
 }
 
-fn first_choice() -> Locale {
+/// The language of the link.
+fn asked() -> Option<Locale> {
     let search = window().location().search().unwrap_or_default();
-    let asked = crate::url_state::value(&search, "lang");
-    asked
-        .and_then(|key| Locale::from_key(&key))
-        .or_else(|| Locale::from_key(&storage::read(KEY)?))
-        .or_else(|| {
-            let languages = window().navigator().languages();
-            languages
-                .iter()
-                .find_map(|language| Locale::from_key(&language.as_string()?))
-        })
+    Locale::from_key(&crate::url_state::value(&search, "lang")?)
+}
+
+/// The first supported language of the browser.
+fn of_browser() -> Locale {
+    let languages = window().navigator().languages();
+    languages
+        .iter()
+        .find_map(|language| Locale::from_key(&language.as_string()?))
         .unwrap_or(Locale::En)
 }

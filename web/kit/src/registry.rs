@@ -41,6 +41,8 @@ pub enum Chunk {
     Landscape,
     /// The bar of a live session, above the pages of its run.
     Session,
+    /// The panels of the frame.
+    Panel,
 }
 
 impl Chunk {

@@ -41,15 +41,21 @@ impl Theme {
 
 /// The theme in force, as a signal. Canvas charts redraw when it changes.
 #[derive(Clone, Copy)]
-pub struct ThemeState(RwSignal<Theme>);
+pub struct ThemeState {
+    shown: RwSignal<Theme>,
+    chosen: RwSignal<Option<Theme>>,
+}
 
 impl ThemeState {
     /// Reads the theme in force: the attribute set by `boot.js`, otherwise the system's preference.
     pub fn provide() -> Self {
-        let state = Self(RwSignal::new(current()));
+        let state = Self {
+            shown: RwSignal::new(current()),
+            chosen: RwSignal::new(attribute()),
+        };
         provide_context(state);
         if let Some(query) = dark_query() {
-            let follow = Closure::<dyn Fn()>::new(move || state.0.set(current()));
+            let follow = Closure::<dyn Fn()>::new(move || state.shown.set(current()));
             query.set_onchange(Some(follow.as_ref().unchecked_ref()));
             // Both live as long as the page.
             follow.forget();
@@ -59,18 +65,31 @@ impl ThemeState {
 
     /// The theme in force; reactive.
     pub fn get(self) -> Theme {
-        self.0.get()
+        self.shown.get()
+    }
+
+    /// The theme that a person chose; `None` while it follows the system. Reactive.
+    pub fn chosen(self) -> Option<Theme> {
+        self.chosen.get()
     }
 
     /// Changes to the other theme and remembers it.
     pub fn toggle(self) {
-        let theme = self.0.get_untracked().other();
-        storage::write(KEY, Some(theme.as_str()));
+        self.choose(Some(self.shown.get_untracked().other()));
+    }
+
+    /// Changes to a theme and remembers it; with `None` it follows the system again.
+    pub fn choose(self, theme: Option<Theme>) {
+        storage::write(KEY, theme.map(Theme::as_str));
         if let Some(root) = document().document_element() {
-            // Setting a plain attribute on an existing element does not fail.
-            let _ignored = root.set_attribute("data-theme", theme.as_str());
+            // Changing a plain attribute of an existing element does not fail.
+            let _ignored = match theme {
+                Some(theme) => root.set_attribute("data-theme", theme.as_str()),
+                None => root.remove_attribute("data-theme"),
+            };
         }
-        self.0.set(theme);
+        self.chosen.set(theme);
+        self.shown.set(current());
     }
 }
 
@@ -114,16 +133,21 @@ pub fn use_tokens<T: PartialEq + Send + Sync + 'static>(read: fn(&Tokens) -> T) 
 }
 
 fn current() -> Theme {
+    attribute().unwrap_or_else(|| {
+        let dark = dark_query().is_some_and(|query| query.matches());
+        if dark { Theme::Dark } else { Theme::Light }
+    })
+}
+
+/// The theme on the root element, which is chosen or asked for by the link.
+fn attribute() -> Option<Theme> {
     let attribute = document()
         .document_element()
         .and_then(|root| root.get_attribute("data-theme"));
     match attribute.as_deref() {
-        Some("dark") => Theme::Dark,
-        Some("light") => Theme::Light,
-        _ => {
-            let dark = dark_query().is_some_and(|query| query.matches());
-            if dark { Theme::Dark } else { Theme::Light }
-        }
+        Some("dark") => Some(Theme::Dark),
+        Some("light") => Some(Theme::Light),
+        _ => None,
     }
 }
 

@@ -249,10 +249,10 @@ fn LanguageButton() -> impl IntoView {
     let flip = move |_| {
         // A link may have set a language; the choice is newer.
         url.set(&[("lang", None)], History::Replace);
-        i18n.set(match i18n.locale() {
+        i18n.choose(Some(match i18n.locale() {
             Locale::En => Locale::Zh,
             Locale::Zh => Locale::En,
-        });
+        }));
     };
     // The visible letters are a part of the name, so that the button can be called by voice.
     let name = move || format!("EN/中 {}", i18n.texts().frame().other_language);

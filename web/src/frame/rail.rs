@@ -3,9 +3,9 @@
 use trainscope_api::sessions::SessionState;
 use web_sys::{ScrollIntoViewOptions, ScrollLogicalPosition};
 
-use super::FrameState;
 use trainscope_web_kit::components::{Icon, IconName, RunChip};
 use trainscope_web_kit::format;
+use trainscope_web_kit::frame_state::{FramePanel, FrameState};
 use trainscope_web_kit::frames::after_paint;
 use trainscope_web_kit::i18n::{I18n, use_i18n};
 use trainscope_web_kit::prelude::*;
@@ -59,6 +59,22 @@ pub(super) fn Rail() -> impl IntoView {
             </a>
         }
     };
+    let panel_button = |panel, icon, title: Signal<String>, key: &'static str| {
+        let is_open = move || frame.panel.get() == Some(panel);
+        view! {
+            <button
+                type="button"
+                class="nav"
+                title=move || title.get()
+                aria-pressed=move || is_open().to_string()
+                on:click=move |_| frame.toggle(panel)
+            >
+                <Icon name=icon />
+                <span>{move || title.get()}</span>
+                <span class="count">{(!key.is_empty()).then(|| view! { <kbd>{key}</kbd> })}</span>
+            </button>
+        }
+    };
     view! {
         <nav class="rail" aria-label=i18n.text(|t| t.frame().main_navigation)>
             <a class="brand" href=route::runs_href()>
@@ -69,19 +85,8 @@ pub(super) fn Rail() -> impl IntoView {
             {move || run.get().map(|run| run_group(&run, state, place, i18n))}
             <div class="foot">
                 <LiveSessions />
-                <button
-                    type="button"
-                    class="nav"
-                    title=i18n.text(|t| t.frame().help)
-                    aria-pressed=move || frame.help.get().to_string()
-                    on:click=move |_| frame.help.update(|open| *open = !*open)
-                >
-                    <Icon name=IconName::Help />
-                    <span>{i18n.text(|t| t.frame().help)}</span>
-                    <span class="count">
-                        <kbd>"?"</kbd>
-                    </span>
-                </button>
+                {panel_button(FramePanel::Settings, IconName::Sliders, i18n.label(|t| t.frame().settings), "")}
+                {panel_button(FramePanel::Help, IconName::Help, i18n.label(|t| t.frame().help), "?")}
             </div>
         </nav>
     }

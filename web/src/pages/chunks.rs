@@ -3,6 +3,7 @@
 use leptos::task::spawn_local;
 use leptos::wasm_split::{SplitLoaderError, wasm_split};
 
+use crate::panels::OpenPanel;
 use trainscope_pages_judged::{
     DebuggerPage, GraphPage, OverviewPage, PipelinePage, SessionBar, TensorsPage,
 };
@@ -73,6 +74,7 @@ chunks! {
     Timeline, timeline, fetch_timeline, |_| view! { <TimelinePage /> }.into_any();
     Landscape, landscape, fetch_landscape, |_| view! { <LandscapePage /> }.into_any();
     Session, session, fetch_session, |_| view! { <SessionBar /> }.into_any();
+    Panel, panel, fetch_panel, |_| view! { <OpenPanel /> }.into_any();
 }
 
 /// State of the code of a page.
@@ -166,18 +168,18 @@ pub fn PageOnDemand(
     }
 }
 
-/// The bar of a live session, as soon as its code is loaded; nothing before.
+/// A part beside the page, as soon as its code is loaded; nothing before.
 #[component]
-pub fn SessionOnDemand() -> impl IntoView {
+pub fn PartOnDemand(chunk: Chunk) -> impl IntoView {
     let chunks = expect_context::<Chunks>();
-    let progress = move || chunks.progress(Chunk::Session);
+    let progress = move || chunks.progress(chunk);
     if untrack(progress) != Some(Progress::Ready) {
-        spawn_local(chunks.fetch(Chunk::Session));
+        spawn_local(chunks.fetch(chunk));
     }
     let is_ready = Memo::new(move |_| progress() == Some(Progress::Ready));
     move || {
         is_ready
             .get()
-            .then(|| view_of(Chunk::Session, Page::Run(RunPage::Debugger)))
+            .then(|| view_of(chunk, Page::Run(RunPage::Debugger)))
     }
 }

@@ -3,7 +3,7 @@
 use trainscope_api::runs::{FileStatus, RunStatus};
 
 use super::not_found::NothingHere;
-use super::{NotFoundPage, PageOnDemand, SessionOnDemand};
+use super::{NotFoundPage, PageOnDemand, PartOnDemand};
 use trainscope_web_kit::components::{IconName, Note, NoteKind};
 use trainscope_web_kit::i18n::use_i18n;
 use trainscope_web_kit::prelude::*;
@@ -78,7 +78,7 @@ pub fn RunPages() -> impl IntoView {
     });
     view! {
         <Show when=move || bar.with(|(_, is_there)| *is_there)>
-            <SessionOnDemand />
+            <PartOnDemand chunk=Chunk::Session />
         </Show>
         {move || match shown.get() {
             PageState::Page(page) => view! { <PageOnDemand page=Page::Run(page) /> }.into_any(),

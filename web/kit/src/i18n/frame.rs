@@ -30,6 +30,7 @@ texts! {
     FrameTexts
 
     help = "Help", "帮助";
+    settings = "Settings", "设置";
     main_navigation = "Main", "主导航";
     switch_run = "Switch to another run", "切换到其他训练";
     find_run = "Find a run", "查找训练";
@@ -209,8 +210,31 @@ texts! {
     next_step = "previous, next step of the tensor", "张量的上一个、下一个迭代";
     key_rows = "next, previous row", "下一行、上一行";
     open_timeline = "open in timeline", "在时间线中打开";
-    /// Program version; the argument is the version number.
-    version: fn(&str) -> String = |version| format!("trainscope {version}"), |version| format!("trainscope {version}");
+}
+
+texts! {
+    /// The settings panel.
+    SettingsTexts
+
+    title = "Settings", "设置";
+    in_this_browser = "In this browser", "本浏览器";
+    theme = "Theme", "主题";
+    /// System, light, dark.
+    themes: [Text; 3] = ["As the system", "Light", "Dark"], ["跟随系统", "浅色", "深色"];
+    language = "Language", "语言";
+    of_browser = "As the browser", "跟随浏览器";
+    live_update = "Live update", "实时更新";
+    /// On, paused.
+    live_updates: [Text; 2] = ["On", "Paused"], ["开启", "已暂停"];
+    server = "Server", "服务";
+    version = "Version", "版本";
+    folders = "Folders", "文件夹";
+    runs = "Runs", "训练";
+    files = "Files read", "已读取的文件";
+    /// Number and size of files.
+    files_read: fn(u64, &str) -> String =
+        |files, size| format!("{} · {size}", format::count(files)),
+        |files, size| format!("{} · {size}", format::count(files));
 }
 
 const MONTHS: [&str; 12] = [

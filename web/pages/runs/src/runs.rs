@@ -78,7 +78,8 @@ fn listen() {
     let address = use_address();
     let frame: FrameState = expect_context();
     use_keys(move |key, _| {
-        let panel_open = model.panel.with_untracked(Option::is_some) || frame.help.get_untracked();
+        let panel_open =
+            model.panel.with_untracked(Option::is_some) || frame.panel.get_untracked().is_some();
         let open = |href: &str| address.go(href, History::Push);
         match key {
             "j" => model.move_cursor(1),

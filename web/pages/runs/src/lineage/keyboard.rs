@@ -110,7 +110,9 @@ pub(super) fn listen(filter: NodeRef<Input>) {
                 &shades.get_untracked(),
                 Format::Csv,
             ),
-            ("Escape", Some(_)) if !frame.help.get_untracked() => model.axis_focus.set(None),
+            ("Escape", Some(_)) if frame.panel.get_untracked().is_none() => {
+                model.axis_focus.set(None);
+            }
             ("Escape", None) if run.is_some() && model.panel.with_untracked(Option::is_none) => {
                 model.cursor.set(None);
             }

@@ -1,19 +1,17 @@
-//! The help panel: keys, and the version.
+//! The help panel: keys.
 
-use super::FrameState;
 use trainscope_web_kit::components::RightPanel;
+use trainscope_web_kit::frame_state::FrameState;
 use trainscope_web_kit::i18n::use_i18n;
 use trainscope_web_kit::prelude::*;
 use trainscope_web_kit::registry::{KeyGroup, Page};
 use trainscope_web_kit::route::{Place, use_place};
-use trainscope_web_kit::state::use_app_state;
 
 /// The panel that `?` opens.
 #[component]
 pub(super) fn HelpPanel() -> impl IntoView {
     let i18n = use_i18n();
     let frame: FrameState = expect_context();
-    let state = use_app_state();
     let place = use_place();
     let groups = move || {
         let keys = i18n.texts().keys();
@@ -71,15 +69,9 @@ pub(super) fn HelpPanel() -> impl IntoView {
     view! {
         <RightPanel
             title=i18n.label(|t| t.keys().title)
-            on_close=move || frame.help.set(false)
+            on_close=move || frame.panel.set(None)
         >
             {groups}
-            <p class="micro ink3">
-                {move || {
-                    let status = state.status.get();
-                    status.map(|status| (i18n.texts().keys().version)(&status.version))
-                }}
-            </p>
         </RightPanel>
     }
 }
