@@ -1,5 +1,6 @@
-//! The repository: structure, documents, sample runs, comments, selectors.
+//! The repository: structure, addresses, documents, sample runs, comments, selectors.
 
+mod addresses;
 mod boundaries;
 mod docs;
 mod python_sources;

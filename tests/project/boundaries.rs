@@ -571,7 +571,7 @@ fn licence_expressions_are_read() {
 }
 
 /// All `.rs` files below a folder, without build output.
-fn rust_files(folder: &Path) -> Vec<PathBuf> {
+pub(super) fn rust_files(folder: &Path) -> Vec<PathBuf> {
     let mut files = Vec::new();
     let mut folders = vec![folder.to_path_buf()];
     while let Some(folder) = folders.pop() {

@@ -10,6 +10,7 @@ use trainscope_api::Sentence;
 use crate::format;
 use crate::prelude::*;
 use crate::storage;
+use crate::url_state::Key;
 
 type Text = &'static str;
 
@@ -76,6 +77,10 @@ pub use tensors::TensorsTexts;
 pub use timeline::TimelineTexts;
 
 const KEY: &str = "language";
+
+/// Parameter of the address: the language of a link.
+pub const LANGUAGE: Key<Locale> =
+    Key::with("lang", Locale::from_key, |locale| locale.key().to_owned());
 
 /// The tables of texts in one language.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -314,7 +319,7 @@ pub fn use_i18n() -> I18n {
 /// The language of the link.
 fn asked() -> Option<Locale> {
     let search = window().location().search().unwrap_or_default();
-    Locale::from_key(&crate::url_state::value(&search, "lang")?)
+    LANGUAGE.value_in(&search)
 }
 
 /// The first supported language of the browser.

@@ -23,6 +23,7 @@ pub mod keys;
 pub mod live;
 pub mod location;
 pub mod notebook;
+pub mod parameters;
 pub mod pixels;
 pub mod prelude;
 pub mod query;

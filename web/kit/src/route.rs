@@ -9,10 +9,15 @@ use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_decode_str, utf8_perc
 use trainscope_api::timeline::StepPlace;
 
 use crate::location::{base_path, use_address};
+use crate::parameters::{
+    Area, HIT, HIT_STEPS, LINEAGE_FOCUS, NODE, OPERATOR, PROFILE_VIEW, ProfileView, RANK, RUNS,
+    RUNS_PANEL, RunsPanel, SCALARS_AT, SCALARS_RANGE, SESSION, TAG, TENSOR, TENSOR_COMPARE,
+    TENSOR_STEP, TIMELINE_AREA, TIMELINE_FROM, TIMELINE_TO, TensorStep, WATCHPOINT,
+};
 use crate::prelude::*;
 use crate::registry::Page;
 pub use crate::registry::{RunPage, SitePage};
-use crate::url_state::{self, join_list};
+use crate::url_state::with_query;
 
 /// Escaped in a segment of a path.
 const SEGMENT: &AsciiSet = &NON_ALPHANUMERIC
@@ -85,35 +90,34 @@ pub fn runs_href() -> String {
 
 /// The address of the list of runs with the files of one of them.
 pub fn files_href(run: &str) -> String {
-    let panel = url_state::encode(&format!("files:{run}"));
-    format!("{}?panel={panel}", runs_href())
+    let panel = RunsPanel::Files(run.to_owned());
+    with_query(&runs_href(), &[RUNS_PANEL.to(panel)])
 }
 
 /// The address of the comparison of runs, the first of which is the baseline.
 pub fn compare_href(runs: &[String]) -> String {
-    let href = site_href(SitePage::Compare);
-    format!("{href}?runs={}", url_state::encode(&join_list(runs)))
+    with_query(&site_href(SitePage::Compare), &[RUNS.to(runs)])
 }
 
 /// The address of a tensor of `run` at a step, next to the same tensor of another run.
 pub fn tensors_beside_href(run: &str, other: &str, tensor: &str, rank: u32, step: i64) -> String {
-    let href = tensors_href(run, tensor, rank, Some(step));
-    format!(
-        "{href}&compare={}",
-        url_state::encode(&format!("run:{other}"))
-    )
+    let changes = [
+        TENSOR.to(tensor),
+        RANK.to_option(Some(rank).filter(|rank| *rank > 0)),
+        TENSOR_STEP.to(TensorStep::Recorded(step)),
+        TENSOR_COMPARE.to(format!("run:{other}")),
+    ];
+    with_query(&run_href(run, RunPage::Tensors), &changes)
 }
 
 /// The address of the lineage with the line and the row of a run in view.
 pub fn lineage_href(run: &str) -> String {
-    let href = site_href(SitePage::Lineage);
-    format!("{href}?focus={}", url_state::encode(run))
+    with_query(&site_href(SitePage::Lineage), &[LINEAGE_FOCUS.to(run)])
 }
 
 /// The address of the lineage of some runs only.
 pub fn lineage_of_href(runs: &[String]) -> String {
-    let href = site_href(SitePage::Lineage);
-    format!("{href}?runs={}", url_state::encode(&join_list(runs)))
+    with_query(&site_href(SitePage::Lineage), &[RUNS.to(runs)])
 }
 
 /// The address of a page of `run`.
@@ -121,59 +125,61 @@ pub fn run_href(run: &str, page: RunPage) -> String {
     format!("{}{}", base_path(), run_path(run, page))
 }
 
-/// The address of the scalars of `run`. With `others`, their curves are shown too (`?runs=`, the first is the run of
-/// the page); with `tag`, that tag's card is brought into view (`?tag=`).
+/// The address of the scalars of `run`. With `others`, their curves are shown too (the first is the run of the page);
+/// with `tag`, that tag's card is brought into view.
 pub fn scalars_href(run: &str, others: &[String], tag: Option<&str>) -> String {
-    let mut href = run_href(run, RunPage::Scalars);
-    let mut separator = '?';
+    let mut all = Vec::new();
     if !others.is_empty() {
-        let mut all = vec![run.to_owned()];
+        all.push(run.to_owned());
         all.extend(others.iter().filter(|other| *other != run).cloned());
-        href.push_str("?runs=");
-        href.push_str(&url_state::encode(&join_list(&all)));
-        separator = '&';
     }
-    if let Some(tag) = tag {
-        href.push(separator);
-        href.push_str("tag=");
-        href.push_str(&url_state::encode(tag));
-    }
-    href
+    let changes = [RUNS.to(all), TAG.to_option(tag)];
+    with_query(&run_href(run, RunPage::Scalars), &changes)
 }
 
 /// The address of the scalars of `run` with a range of steps, and the crosshair on `step` of the card of `tag`.
 pub fn scalars_at_href(run: &str, tag: &str, (from, to): (i64, i64), step: i64) -> String {
-    let href = scalars_href(run, &[], Some(tag));
-    format!("{href}&range={from},{to}&at={step}")
+    let changes = [
+        TAG.to(tag),
+        SCALARS_RANGE.to((from as f64, to as f64)),
+        SCALARS_AT.to(step as f64),
+    ];
+    with_query(&run_href(run, RunPage::Scalars), &changes)
 }
 
 /// The address of the scalars of `run` with the crosshair at a step of all cards.
 pub fn scalars_step_href(run: &str, step: i64) -> String {
-    format!("{}?at={step}", run_href(run, RunPage::Scalars))
+    let at = SCALARS_AT.to(step as f64);
+    with_query(&run_href(run, RunPage::Scalars), &[at])
 }
 
 /// The address of an operator in the profile of `run`.
 pub fn operator_href(run: &str, name: &str) -> String {
-    let href = run_href(run, RunPage::Profile);
-    format!("{href}?view=operators&op={}", url_state::encode(name))
+    let changes = [PROFILE_VIEW.to(ProfileView::Operators), OPERATOR.to(name)];
+    with_query(&run_href(run, RunPage::Profile), &changes)
 }
 
 /// The address of the timeline of `run` with a step selected and in view, with the same time before and after it.
 pub fn timeline_step_href(run: &str, place: &StepPlace) -> String {
-    let href = run_href(run, RunPage::Timeline);
-    format!("{href}?{}", step_search(place))
+    step_href(&run_href(run, RunPage::Timeline), place)
 }
 
-fn step_search(place: &StepPlace) -> String {
+fn step_href(timeline: &str, place: &StepPlace) -> String {
     let (begin, end) = (place.step.begin_nanos, place.step.end_nanos);
     let around = end.saturating_sub(begin) / 2;
-    let (from, to) = (
-        begin.saturating_sub(around).max(0),
-        end.saturating_add(around),
-    );
-    let session = url_state::encode(&place.session);
-    let rank = place.rank;
-    format!("session={session}&rank={rank}&from={from}&to={to}&area={begin},{end}")
+    let area = Area {
+        from: begin,
+        to: end,
+        lanes: Vec::new(),
+    };
+    let changes = [
+        SESSION.to(&place.session),
+        RANK.to(place.rank),
+        TIMELINE_FROM.to(begin.saturating_sub(around).max(0)),
+        TIMELINE_TO.to(end.saturating_add(around)),
+        TIMELINE_AREA.to(area),
+    ];
+    with_query(timeline, &changes)
 }
 
 /// The address of the overview of `run`.
@@ -181,24 +187,25 @@ pub fn overview_href(run: &str) -> String {
     run_href(run, RunPage::Overview)
 }
 
-/// The address of the debugger of `run` with one of its parameters (`hit`, `watchpoint`) set.
-pub fn debugger_href(run: &str, parameter: &str, value: &str) -> String {
-    let href = run_href(run, RunPage::Debugger);
-    format!("{href}?{parameter}={}", url_state::encode(value))
+/// The address of a hit in the debugger of `run`, by its key.
+pub fn hit_href(run: &str, hit: &str) -> String {
+    with_query(&run_href(run, RunPage::Debugger), &[HIT.to(hit)])
+}
+
+/// The address of the debugger of `run` with the hits of a watchpoint.
+pub fn watchpoint_href(run: &str, name: &str) -> String {
+    with_query(&run_href(run, RunPage::Debugger), &[WATCHPOINT.to(name)])
 }
 
 /// The address of the debugger of `run` with the hits of a step.
 pub fn debugger_step_href(run: &str, step: i64) -> String {
-    debugger_href(run, "steps", &step.to_string())
+    let steps = HIT_STEPS.to(step.to_string());
+    with_query(&run_href(run, RunPage::Debugger), &[steps])
 }
 
 /// The address of the graph of `run`, with a node or scope in view.
 pub fn graph_href(run: &str, node: Option<&str>) -> String {
-    let href = run_href(run, RunPage::Graph);
-    match node {
-        Some(node) => format!("{href}?node={}", url_state::encode(node)),
-        None => href,
-    }
+    with_query(&run_href(run, RunPage::Graph), &[NODE.to_option(node)])
 }
 
 /// The address of the histograms of `run`, with the card of a tag brought into view.
@@ -208,31 +215,27 @@ pub fn histograms_href(run: &str, tag: &str) -> String {
 
 /// The address of a page of cards of `run`, with the card of a tag brought into view.
 pub fn tag_href(run: &str, page: RunPage, tag: &str) -> String {
-    let href = run_href(run, page);
-    format!("{href}?tag={}", url_state::encode(tag))
+    with_query(&run_href(run, page), &[TAG.to(tag)])
 }
 
 /// The address of a tensor of `run`; with a step, its values then.
 pub fn tensors_href(run: &str, tensor: &str, rank: u32, step: Option<i64>) -> String {
-    let href = run_href(run, RunPage::Tensors);
-    let step = step.map(|step| format!("&step={step}")).unwrap_or_default();
-    let rank = match rank {
-        0 => String::new(),
-        rank => format!("&rank={rank}"),
-    };
-    format!("{href}?tensor={}{rank}{step}", url_state::encode(tensor))
+    let changes = [
+        TENSOR.to(tensor),
+        RANK.to_option(Some(rank).filter(|rank| *rank > 0)),
+        TENSOR_STEP.to_option(step.map(TensorStep::Recorded)),
+    ];
+    with_query(&run_href(run, RunPage::Tensors), &changes)
 }
 
 /// The address of the values in the memory of a training that waits: of a tensor, else of the first.
 pub fn tensor_now_href(run: &str, tensor: Option<&str>, rank: u32) -> String {
-    let href = run_href(run, RunPage::Tensors);
-    let tensor = tensor.map(|tensor| format!("&tensor={}", url_state::encode(tensor)));
-    let rank = (rank > 0).then(|| format!("&rank={rank}"));
-    format!(
-        "{href}?step=now{}{}",
-        tensor.unwrap_or_default(),
-        rank.unwrap_or_default()
-    )
+    let changes = [
+        TENSOR_STEP.to(TensorStep::Now),
+        TENSOR.to_option(tensor),
+        RANK.to_option(Some(rank).filter(|rank| *rank > 0)),
+    ];
+    with_query(&run_href(run, RunPage::Tensors), &changes)
 }
 
 fn run_path(run: &str, page: RunPage) -> String {
@@ -329,8 +332,8 @@ mod tests {
                 end_nanos: 140,
             },
         };
-        let search = step_search(&place);
-        assert_eq!(search, "session=a%20b&rank=3&from=0&to=190&area=40,140");
+        let href = step_href("/", &place);
+        assert_eq!(href, "/?session=a%20b&rank=3&from=0&to=190&area=40,140");
     }
 
     #[test]

@@ -10,6 +10,7 @@ use wasm_bindgen::closure::Closure;
 
 use crate::prelude::*;
 use crate::storage;
+use crate::url_state::Key;
 
 const KEY: &str = "theme";
 
@@ -38,6 +39,10 @@ impl Theme {
         }
     }
 }
+
+/// Parameter of the address: the theme of a link, which `boot.js` applies.
+pub const THEME: Key<Theme> =
+    Key::of_words("theme", &[(Theme::Light, "light"), (Theme::Dark, "dark")]);
 
 /// The theme in force, as a signal. Canvas charts redraw when it changes.
 #[derive(Clone, Copy)]

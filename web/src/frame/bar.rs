@@ -7,7 +7,7 @@ use super::search::Search;
 use super::switcher::Switcher;
 use trainscope_web_kit::components::{IconButton, IconName, RunChip, RunStatusLabel};
 use trainscope_web_kit::format::{self, use_now_secs};
-use trainscope_web_kit::i18n::{self, I18n, Locale, use_i18n};
+use trainscope_web_kit::i18n::{self, I18n, LANGUAGE, Locale, use_i18n};
 use trainscope_web_kit::live::use_live;
 use trainscope_web_kit::prelude::*;
 use trainscope_web_kit::registry::Page;
@@ -15,7 +15,7 @@ use trainscope_web_kit::route::{Place, SitePage, use_place};
 use trainscope_web_kit::run_name::split_name;
 use trainscope_web_kit::sessions::use_sessions;
 use trainscope_web_kit::state::use_app_state;
-use trainscope_web_kit::theme::{Theme, use_theme};
+use trainscope_web_kit::theme::{THEME, Theme, use_theme};
 use trainscope_web_kit::url_state::{History, use_url_state};
 
 /// The bar over the content.
@@ -248,7 +248,7 @@ fn LanguageButton() -> impl IntoView {
     let url = use_url_state();
     let flip = move |_| {
         // A link may have set a language; the choice is newer.
-        url.set(&[("lang", None)], History::Replace);
+        url.set(&[LANGUAGE.clear()], History::Replace);
         i18n.choose(Some(match i18n.locale() {
             Locale::En => Locale::Zh,
             Locale::Zh => Locale::En,
@@ -291,7 +291,7 @@ fn ThemeButton() -> impl IntoView {
             })
             size=16
             on_press=move || {
-                url.set(&[("theme", None)], History::Replace);
+                url.set(&[THEME.clear()], History::Replace);
                 theme.toggle();
             }
         />

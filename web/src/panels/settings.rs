@@ -3,11 +3,11 @@
 use trainscope_web_kit::components::{RightPanel, SegOption, Segmented};
 use trainscope_web_kit::format;
 use trainscope_web_kit::frame_state::FrameState;
-use trainscope_web_kit::i18n::{Locale, use_i18n};
+use trainscope_web_kit::i18n::{LANGUAGE, Locale, use_i18n};
 use trainscope_web_kit::live::use_live;
 use trainscope_web_kit::prelude::*;
 use trainscope_web_kit::state::use_app_state;
-use trainscope_web_kit::theme::{Theme, use_theme};
+use trainscope_web_kit::theme::{THEME, Theme, use_theme};
 use trainscope_web_kit::url_state::{History, use_url_state};
 
 /// The panel of the button *Settings*.
@@ -64,7 +64,7 @@ fn ThemeChoice() -> impl IntoView {
                 value=Signal::derive(move || theme.chosen())
                 on_choose=move |chosen| {
                     // A link may have set a theme; the choice is newer.
-                    url.set(&[("theme", None)], History::Replace);
+                    url.set(&[THEME.clear()], History::Replace);
                     theme.choose(chosen);
                 }
             />
@@ -90,7 +90,7 @@ fn LanguageChoice() -> impl IntoView {
                 options
                 value=Signal::derive(move || i18n.chosen())
                 on_choose=move |chosen| {
-                    url.set(&[("lang", None)], History::Replace);
+                    url.set(&[LANGUAGE.clear()], History::Replace);
                     i18n.choose(chosen);
                 }
             />

@@ -14,12 +14,13 @@ use trainscope_format::{Kind, Role};
 use crate::frames::after_paint;
 use crate::live::use_live;
 use crate::notebook::{Notes, use_notebook};
+use crate::parameters::{RUNS, SEARCH, TAG};
 use crate::prelude::*;
 use crate::route::use_run;
 use crate::run_colour::{COLOURS, use_run_colours};
 use crate::run_name::{longer_names, short_name};
 use crate::state::{AppState, use_app_state};
-use crate::url_state::{History, UrlState, join_list, use_url_state};
+use crate::url_state::{History, Key, Setting, UrlState, use_url_state};
 
 mod drawn;
 mod filter;
@@ -45,16 +46,17 @@ const TAGS_PAUSE: Duration = Duration::from_secs(5);
 const PATIENCE: Duration = Duration::from_millis(500);
 
 /// Selectable roles with their words in the URL.
-pub const ROLES: [(Role, &str); 3] = [
+const ROLES: [(Role, &str); 3] = [
     (Role::Weight, "weight"),
     (Role::Gradient, "gradient"),
     (Role::Activation, "activation"),
 ];
-
-fn parse_role(word: &str) -> Option<Role> {
-    let found = ROLES.iter().find(|(_, known)| *known == word);
-    found.map(|(role, _)| *role)
-}
+const ROLE: Key<Role> = Key::of_words("role", &ROLES);
+/// Listed runs without lines.
+const HIDE: Setting<Vec<String>> = Key::new("hide").or(Vec::new());
+const BASELINE: Key<String> = Key::new("baseline");
+/// Checked and unchecked tags, as items of [`Selection`].
+const TAGS: Setting<Vec<String>> = Key::new("tags").or(Vec::new());
 
 /// Selected runs and tags, as signals. `Copy`.
 #[derive(Clone, Copy)]
@@ -107,10 +109,9 @@ impl Browse {
         let (shown, hidden) = shown::chosen_runs(url, page_run);
         draw_together(page_run, shown, hidden);
         keep_tags(shown, state);
-        let filter_text = url.param("q");
-        let filter_text = Memo::new(move |_| filter_text.get().unwrap_or_default());
+        let filter_text = url.setting(SEARCH);
         let filter = Memo::new(move |_| filter_text.with(|text| Filter::new(text)));
-        let tags = url.list("tags");
+        let tags = url.setting(TAGS);
         let selection = Memo::new(move |_| tags.with(|items| Selection::from_items(items)));
         let names = Memo::new(move |_| {
             let listed = shown
@@ -126,8 +127,7 @@ impl Browse {
             let name = |run: &str| names.with(|names| name_among(names, run));
             Arc::new(state.with_tags(|tags| tags::merge(&shown, tags, kinds, &name)))
         });
-        let role = url.param("role");
-        let role = Memo::new(move |_| role.with(|word| parse_role(word.as_deref()?)));
+        let role = url.param(ROLE);
         let passing = Memo::new(move |_| {
             let (filter, role) = (filter.get(), role.get());
             entries.with(|entries| {
@@ -145,12 +145,12 @@ impl Browse {
             own: page_run,
             shown,
             hidden,
-            baseline: url.param("baseline"),
+            baseline: url.param(BASELINE),
             filter_text,
             filter,
             selection,
             role,
-            target: url.param("tag"),
+            target: url.param(TAG),
             names,
             entries,
             passing,
@@ -213,35 +213,30 @@ impl Browse {
 
     /// Displays these runs, and lists those without their lines.
     pub fn set_runs(self, shown: &[String], hidden: &[String]) {
-        let list = |runs: &[String]| (!runs.is_empty()).then(|| join_list(runs));
-        let (shown, hidden) = (list(shown), list(hidden));
-        let changes = [("runs", shown.as_deref()), ("hide", hidden.as_deref())];
+        let changes = [RUNS.to(shown), HIDE.to(hidden)];
         self.url.set(&changes, History::Push);
     }
 
     /// Sets or clears the baseline run.
     pub fn set_baseline(self, run: Option<&str>) {
-        self.url.set(&[("baseline", run)], History::Push);
+        self.url.set(&[BASELINE.to_option(run)], History::Push);
     }
 
     pub fn set_filter(self, text: &str) {
-        let value = (!text.is_empty()).then_some(text);
-        self.url.set(&[("q", value)], History::Replace);
+        self.url.set(&[SEARCH.to(text)], History::Replace);
     }
 
     /// Shows tensors of one role, or all.
     pub fn set_role(self, role: Option<Role>) {
-        let word = role.and_then(|role| ROLES.iter().find(|(known, _)| *known == role));
-        self.url
-            .set(&[("role", word.map(|(_, word)| *word))], History::Push);
+        self.url.set(&[ROLE.to_option(role)], History::Push);
     }
 
     /// Changes the tag selection.
     pub fn change_selection(self, change: impl FnOnce(&mut Selection)) {
         let mut selection = self.selection.get_untracked();
         change(&mut selection);
-        self.url
-            .set_list("tags", &selection.to_items(), History::Push);
+        let tags = TAGS.to(selection.to_items());
+        self.url.set(&[tags], History::Push);
     }
 
     /// Pins or unpins a tag; stored next to the runs.

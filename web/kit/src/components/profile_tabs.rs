@@ -11,69 +11,18 @@ use super::{Icon, IconName, Popover, StepRange};
 use crate::client;
 use crate::format;
 use crate::i18n::{Texts, use_i18n};
+use crate::parameters::{
+    HIDDEN_LANES, MARKS, PINNED_LANES, PROFILE_VIEW, ProfileView, RANK, SEARCH, SESSION, SINCE,
+    SLICE, TIMELINE_AREA, TIMELINE_FROM, TIMELINE_TO, TURNED_LANES, UNTIL,
+};
 use crate::prelude::*;
 use crate::query::{Query, query};
 use crate::route::{self, RunPage, use_run};
 use crate::state::use_app_state;
-use crate::url_state::{History, UrlState, use_url_state};
+use crate::url_state::{Change, History, UrlState, use_url_state};
 
 /// Pause between two requests for the list while a profile is being read.
 pub const READING_PAUSE: Duration = Duration::from_millis(700);
-/// Key of the address: view of the page of profiles.
-pub const VIEW: &str = "view";
-/// Key of the address: id of the session.
-pub const SESSION: &str = "session";
-/// Key of the address: rank.
-pub const RANK: &str = "rank";
-/// Key of the address: first step.
-pub const SINCE: &str = "since_step";
-/// Key of the address: last step.
-pub const UNTIL: &str = "until_step";
-
-/// A view of the page of profiles.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum ProfileView {
-    #[default]
-    Overview,
-    Steps,
-    Operators,
-    Memory,
-    Cluster,
-    Compare,
-    Sql,
-}
-
-impl ProfileView {
-    const ALL: [Self; 7] = [
-        Self::Overview,
-        Self::Steps,
-        Self::Operators,
-        Self::Memory,
-        Self::Cluster,
-        Self::Compare,
-        Self::Sql,
-    ];
-
-    /// Its name in the address.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Overview => "overview",
-            Self::Steps => "steps",
-            Self::Operators => "operators",
-            Self::Memory => "memory",
-            Self::Cluster => "cluster",
-            Self::Compare => "compare",
-            Self::Sql => "sql",
-        }
-    }
-
-    /// The view of a name; the overview for any other text.
-    pub fn of_name(name: Option<&str>) -> Self {
-        let mut all = Self::ALL.into_iter();
-        all.find(|view| Some(view.name()) == name)
-            .unwrap_or_default()
-    }
-}
 
 /// A tab: a view of the page of profiles, or another page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -157,7 +106,7 @@ impl Profiles {
         let (since, until) = (url.param(SINCE), url.param(UNTIL));
         let chosen = Memo::new(move |_| {
             let wanted = session.get();
-            let rank: Option<u32> = rank.with(|text| text.as_ref()?.parse().ok());
+            let rank = rank.get();
             let list = list.answer.get()?;
             let first = list.sessions.first()?;
             let has = |id: &String| list.sessions.iter().any(|entry| entry.session == *id);
@@ -170,15 +119,12 @@ impl Profiles {
             let of_rank = ranks().find(|entry| Some(entry.rank) == rank);
             of_rank.or_else(|| ranks().next()).cloned().map(Arc::new)
         });
-        let query = Memo::new(move |_| {
-            let number = |text: Memo<Option<String>>| text.with(|text| text.as_ref()?.parse().ok());
-            ProfileQuery {
-                run: run.get(),
-                session: session.get(),
-                rank: rank.with(|text| text.as_ref()?.parse().ok()),
-                since_step: number(since),
-                until_step: number(until),
-            }
+        let query = Memo::new(move |_| ProfileQuery {
+            run: run.get(),
+            session: session.get(),
+            rank: rank.get(),
+            since_step: since.get(),
+            until_step: until.get(),
         });
         Self {
             url,
@@ -220,12 +166,12 @@ impl Profiles {
     }
 
     /// The address of a tab with the current choices, and with other keys changed; reactive.
-    pub fn tab_href(self, tab: ProfileTab, changes: &[(&str, Option<&str>)]) -> String {
+    pub fn tab_href(self, tab: ProfileTab, changes: &[Change]) -> String {
         let view = match tab {
-            ProfileTab::View(view) if view != ProfileView::Overview => Some(view.name()),
-            _ => None,
+            ProfileTab::View(view) => view,
+            ProfileTab::Pipeline | ProfileTab::Timeline => ProfileView::default(),
         };
-        let mut all = vec![(VIEW, view)];
+        let mut all = vec![PROFILE_VIEW.to(view)];
         all.extend_from_slice(changes);
         let here = self.url.href(&all);
         let search = here.split_once('?').map_or("", |(_, search)| search);
@@ -240,14 +186,12 @@ impl Profiles {
     /// The address of the timeline with a stretch of time, nanoseconds since the start of the session, and slices that
     /// a search frames; reactive.
     pub fn timeline_href(self, range: Option<(i64, i64)>, search: Option<&str>) -> String {
-        let (from, to) = range
-            .map(|(from, to)| (from.to_string(), to.to_string()))
-            .unzip();
+        let (from, to) = range.unzip();
         let changes = [
-            ("from", from.as_deref()),
-            ("to", to.as_deref()),
-            ("sel", None),
-            ("q", search),
+            TIMELINE_FROM.to_option(from),
+            TIMELINE_TO.to_option(to),
+            SLICE.clear(),
+            SEARCH.to(search.unwrap_or_default()),
         ];
         self.tab_href(ProfileTab::Timeline, &changes)
     }
@@ -342,9 +286,10 @@ fn StepsChoice(profiles: Profiles) -> impl IntoView {
     };
     let on_choose = Callback::new(move |range: Option<(i64, i64)>| {
         let (since, until) = range.unwrap_or((i64::MIN, i64::MAX));
-        let since = (since > i64::MIN).then(|| since.to_string());
-        let until = (until < i64::MAX).then(|| until.to_string());
-        let changes = [(SINCE, since.as_deref()), (UNTIL, until.as_deref())];
+        let changes = [
+            SINCE.to_option((since > i64::MIN).then_some(since)),
+            UNTIL.to_option((until < i64::MAX).then_some(until)),
+        ];
         profiles.url.set(&changes, History::Push);
     });
     move || {
@@ -389,13 +334,20 @@ fn SessionChoice(profiles: Profiles) -> impl IntoView {
     });
     let on_choose = move |id: String| {
         let is_newest = all.with_untracked(|all| all.first() == Some(&id));
-        let id = (!is_newest).then_some(&*id);
         // Steps and moments of one session mean nothing in another.
-        let keys = [
-            SINCE, UNTIL, "from", "to", "sel", "area", "marks", "pins", "folded", "hidden",
+        let changes = [
+            SESSION.to_option((!is_newest).then_some(id)),
+            SINCE.clear(),
+            UNTIL.clear(),
+            TIMELINE_FROM.clear(),
+            TIMELINE_TO.clear(),
+            SLICE.clear(),
+            TIMELINE_AREA.clear(),
+            MARKS.clear(),
+            PINNED_LANES.clear(),
+            TURNED_LANES.clear(),
+            HIDDEN_LANES.clear(),
         ];
-        let mut changes = vec![(SESSION, id)];
-        changes.extend(keys.map(|key| (key, None)));
         profiles.url.set(&changes, History::Push);
     };
     move || {
@@ -433,10 +385,8 @@ fn RankChoice(profiles: Profiles) -> impl IntoView {
     });
     let on_choose = move |rank: String| {
         let is_lowest = all.with_untracked(|all| all.first() == Some(&rank));
-        let rank = (!is_lowest).then_some(&*rank);
-        profiles
-            .url
-            .set(&[(RANK, rank), ("sel", None)], History::Push);
+        let rank = RANK.typed((!is_lowest).then_some(rank));
+        profiles.url.set(&[rank, SLICE.clear()], History::Push);
     };
     move || {
         let all = all.get();
@@ -487,12 +437,7 @@ mod tests {
     use crate::i18n::Locale;
 
     #[test]
-    fn every_view_has_a_name_in_the_address_and_a_title() {
-        for view in ProfileView::ALL {
-            assert_eq!(ProfileView::of_name(Some(view.name())), view);
-        }
-        assert_eq!(ProfileView::of_name(Some("?")), ProfileView::Overview);
-        assert_eq!(ProfileView::of_name(None), ProfileView::Overview);
+    fn every_tab_has_a_title() {
         for locale in [Locale::En, Locale::Zh] {
             let titles = ProfileTab::ALL.map(|tab| tab.title(locale.texts()));
             assert!(titles.iter().all(|title| !title.is_empty()), "{titles:?}");

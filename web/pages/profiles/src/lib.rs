@@ -6,6 +6,7 @@
 )]
 
 mod frames;
+mod parameters;
 mod profile;
 mod segment;
 mod state;

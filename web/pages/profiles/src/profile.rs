@@ -6,11 +6,10 @@
 use trainscope_api::profile::UnreadProfile;
 
 use trainscope_web_kit::client::ClientError;
-use trainscope_web_kit::components::profile_tabs::{
-    ProfileTab, ProfileTabs, ProfileView, Profiles, VIEW,
-};
+use trainscope_web_kit::components::profile_tabs::{ProfileTab, ProfileTabs, Profiles};
 use trainscope_web_kit::components::{IconName, Note, StatePage, fixed_icon};
 use trainscope_web_kit::i18n::use_i18n;
+use trainscope_web_kit::parameters::{PROFILE_VIEW, ProfileView};
 use trainscope_web_kit::prelude::*;
 use trainscope_web_kit::query::Load;
 
@@ -66,9 +65,14 @@ pub fn ProfilePage(
     let profiles = Profiles::of_address();
     let model = Model::provide(profiles);
     let i18n = use_i18n();
-    let view = profiles.url.param(VIEW);
-    let view =
-        Memo::new(move |_| ProfileView::of_name(view.get().filter(|_| !is_alone).as_deref()));
+    let view = profiles.url.setting(PROFILE_VIEW);
+    let view = Memo::new(move |_| {
+        if is_alone {
+            ProfileView::default()
+        } else {
+            view.get()
+        }
+    });
     let current = Signal::derive(move || ProfileTab::View(view.get()));
     let has_steps = Signal::derive(move || {
         !matches!(
@@ -142,7 +146,7 @@ pub fn ProfilePage(
         {(!is_alone).then(|| view! { <ProfileTabs current profiles has_steps has_ranks /> })}
         <main
             class="main profile-page"
-            data-view=move || view.get().name()
+            data-view=move || PROFILE_VIEW.write(&view.get())
             aria-busy=move || (state.get() == PageState::Loading).to_string()
         >
             {note}

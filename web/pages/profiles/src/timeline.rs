@@ -18,7 +18,6 @@ use trainscope_web_kit::keys::{use_first_keys, use_keys};
 use trainscope_web_kit::prelude::*;
 use trainscope_web_kit::query::Load;
 
-mod area;
 mod bottom;
 mod cache;
 mod counter;

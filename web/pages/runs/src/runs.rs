@@ -6,6 +6,7 @@
 use trainscope_web_kit::frame_state::FrameState;
 use trainscope_web_kit::keys::use_keys;
 use trainscope_web_kit::location::{History, use_address};
+use trainscope_web_kit::parameters::RunsPanel;
 use trainscope_web_kit::prelude::*;
 use trainscope_web_kit::query::Load;
 use trainscope_web_kit::route;
@@ -35,7 +36,7 @@ mod test_runs;
 mod toolbar;
 
 use columns_panel::ColumnsPanel;
-use model::{Model, SidePanel, use_model};
+use model::{Model, use_model};
 use panel::FilesPanel;
 use record::RecordPanel;
 use sparks::Sparks;
@@ -63,9 +64,9 @@ pub fn RunsPage() -> impl IntoView {
                 <Content />
             </main>
             {move || match model.panel.get() {
-                Some(SidePanel::Files(run)) => view! { <FilesPanel run=run /> }.into_any(),
-                Some(SidePanel::Columns) => view! { <ColumnsPanel /> }.into_any(),
-                Some(SidePanel::Record) => view! { <RecordPanel /> }.into_any(),
+                Some(RunsPanel::Files(run)) => view! { <FilesPanel run=run /> }.into_any(),
+                Some(RunsPanel::Columns) => view! { <ColumnsPanel /> }.into_any(),
+                Some(RunsPanel::Record) => view! { <RecordPanel /> }.into_any(),
                 None => ().into_any(),
             }}
         </div>

@@ -6,6 +6,7 @@ use super::Browse;
 use crate::components::{IconName, Note, NoteKind, StatePage};
 use crate::format;
 use crate::i18n::{ScalarsTexts, use_i18n};
+use crate::parameters::{FULL, RUNS};
 use crate::prelude::*;
 use crate::state::use_app_state;
 
@@ -126,7 +127,7 @@ pub fn NothingView(
 pub fn DamageNote(browse: Browse) -> impl IntoView {
     let i18n = use_i18n();
     let state = use_app_state();
-    let (asked, full) = (browse.url.list("runs"), browse.url.param("full"));
+    let (asked, full) = (browse.url.setting(RUNS), browse.url.param(FULL));
     let missing = Memo::new(move |_| {
         let mut names = asked.get();
         names.extend(browse.baseline.get());

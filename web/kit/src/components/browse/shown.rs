@@ -4,6 +4,8 @@ use std::sync::Arc;
 
 use trainscope_api::order::natural;
 
+use super::HIDE;
+use crate::parameters::RUNS;
 use crate::prelude::*;
 use crate::run_name::split_name;
 use crate::state::use_runs;
@@ -18,7 +20,7 @@ pub type RunNames = Memo<Arc<Vec<String>>>;
 /// Displayed and hidden runs.
 pub fn chosen_runs(url: UrlState, page_run: Memo<String>) -> (RunNames, RunNames) {
     let runs = use_runs();
-    let (asked, hide) = (url.list("runs"), url.list("hide"));
+    let (asked, hide) = (url.setting(RUNS), url.setting(HIDE));
     let shown = Memo::new(move |_| {
         let hide = hide.get();
         let mut shown = asked.get();

@@ -13,11 +13,10 @@ use trainscope_web_kit::i18n::use_i18n;
 use trainscope_web_kit::prelude::*;
 use trainscope_web_kit::query::query;
 use trainscope_web_kit::route;
-use trainscope_web_kit::url_state::{History, use_url_state};
+use trainscope_web_kit::url_state::{History, Key, Setting, use_url_state};
 
-/// Query key: shows the columns although a graph exists.
-const AROUND: &str = "around";
-const TENSORS: &str = "tensors";
+/// Columns although a graph exists.
+const WANTS_COLUMNS: Setting<bool> = Key::of_words("around", &[(true, "tensors")]).or(false);
 
 /// Graph around the tensor, or three columns: upstream, its layer, downstream.
 #[component]
@@ -42,11 +41,9 @@ pub(super) fn Around() -> impl IntoView {
         })
     });
     let has_graph = RwSignal::new(false);
-    let wanted = url.param(AROUND);
-    let is_graph = Memo::new(move |_| {
-        let wants_columns = wanted.with(|wanted| wanted.as_deref() == Some(TENSORS));
-        has_graph.get() && !(wants_columns && has_columns.get())
-    });
+    let wants_columns = url.setting(WANTS_COLUMNS);
+    let is_graph =
+        Memo::new(move |_| has_graph.get() && !(wants_columns.get() && has_columns.get()));
     // Only the columns may be in a guessed order.
     let guessed = move || {
         let is_guessed = known.with(|known| known.is_guessed) && !is_graph.get();
@@ -65,8 +62,7 @@ pub(super) fn Around() -> impl IntoView {
                     options=options
                     value=Memo::new(move |_| usize::from(!is_graph.get()))
                     on_choose=move |index: usize| {
-                        let value = (index == 1).then_some(TENSORS);
-                        url.set(&[(AROUND, value)], History::Replace);
+                        url.set(&[WANTS_COLUMNS.to(index == 1)], History::Replace);
                     }
                 />
             }

@@ -10,24 +10,22 @@ use trainscope_web_kit::components::severity_name;
 use trainscope_web_kit::format;
 use trainscope_web_kit::frames::after_paint;
 use trainscope_web_kit::i18n::use_i18n;
+use trainscope_web_kit::parameters::{HIT, HIT_STEPS, RANK, SEARCH, STEP, TENSOR, WATCHPOINT};
 use trainscope_web_kit::pixels::whole;
 use trainscope_web_kit::prelude::*;
 use trainscope_web_kit::query::{Load, Query};
 use trainscope_web_kit::route::use_run;
-use trainscope_web_kit::url_state::{History, UrlState, use_url_state};
+use trainscope_web_kit::url_state::{History, Key, Setting, UrlState, use_url_state};
 
 /// Target of rules about profiles.
 const PROFILE: &str = "profile";
-const SEVERITY: &str = "severity";
-const SEARCH: &str = "q";
-const WATCHPOINT: &str = "watchpoint";
-const RANK: &str = "rank";
-const STEPS: &str = "steps";
-/// Expanded series of equal hits, comma-separated.
-const OPEN: &str = "open";
-const HIT: &str = "hit";
-const TENSOR: &str = "tensor";
-const STEP: &str = "step";
+const SEVERITY: Key<Severity> = Key::with(
+    "severity",
+    |text| parse_severity(Some(text)),
+    |severity| severity_name(*severity).to_owned(),
+);
+/// Expanded series of equal hits, as the server reads them.
+const OPEN: Setting<String> = Key::new("open").or(String::new());
 
 /// Height of a line of the list, in pixels. Equals `--hit` in the style sheet.
 pub(super) const LINE: f64 = 27.0;
@@ -115,14 +113,7 @@ impl Model {
         let url = use_url_state();
         let run = use_run();
         let run = Memo::new(move |_| run.get().unwrap_or_default());
-        let severity = url.param(SEVERITY);
-        let (watchpoint, rank) = (url.param(WATCHPOINT), url.param(RANK));
         let (hit, tensor, step) = (url.param(HIT), url.param(TENSOR), url.param(STEP));
-        let severity = Memo::new(move |_| severity.with(|text| parse_severity(text.as_deref())));
-        let text = |key| {
-            let text = url.param(key);
-            Memo::new(move |_| text.get().unwrap_or_default())
-        };
         let answer = Query::<Answer>::idle();
         let findings = Memo::new(move |_| {
             let findings = answer
@@ -161,19 +152,18 @@ impl Model {
         });
         let place = Memo::new(move |_| {
             let hit = selected.get()?;
-            let step = step.with(|step| step.as_ref()?.parse().ok());
             let tensor = tensor.get().unwrap_or(hit.tensor);
-            Some((tensor, hit.rank, step.unwrap_or(hit.step)))
+            Some((tensor, hit.rank, step.get().unwrap_or(hit.step)))
         });
         let model = Self {
             url,
             run,
-            severity,
-            search: text(SEARCH),
-            watchpoint,
-            rank: Memo::new(move |_| rank.with(|rank| rank.as_ref()?.parse().ok())),
-            steps: text(STEPS),
-            open: text(OPEN),
+            severity: url.param(SEVERITY),
+            search: url.setting(SEARCH),
+            watchpoint: url.param(WATCHPOINT),
+            rank: url.param(RANK),
+            steps: url.setting(HIT_STEPS),
+            open: url.setting(OPEN),
             findings,
             load,
             selected,
@@ -295,8 +285,8 @@ impl Model {
     /// Shows the hits of one severity; a second press shows all again.
     pub(super) fn press_severity(self, severity: Option<Severity>) {
         let now = self.severity.get_untracked();
-        let next = severity.filter(|_| severity != now).map(severity_name);
-        self.url.set(&[(SEVERITY, next)], History::Push);
+        let next = severity.filter(|_| severity != now);
+        self.url.set(&[SEVERITY.to_option(next)], History::Push);
     }
 
     pub(super) fn press_watchpoint(self, name: &str) {
@@ -304,7 +294,7 @@ impl Model {
             .watchpoint
             .with_untracked(|now| now.as_deref() == Some(name));
         let next = (!is_it).then_some(name);
-        self.url.set(&[(WATCHPOINT, next)], History::Push);
+        self.url.set(&[WATCHPOINT.to_option(next)], History::Push);
     }
 
     /// Clears the filter by watchpoint if it names one of `condition`, because that watchpoint is removed.
@@ -314,30 +304,25 @@ impl Model {
             name == Some(condition)
         };
         if self.watchpoint.with_untracked(is_of) {
-            self.url.set(&[(WATCHPOINT, None)], History::Replace);
+            self.url.set(&[WATCHPOINT.clear()], History::Replace);
         }
     }
 
     pub(super) fn set_search(self, text: &str) {
-        self.set_text(SEARCH, text);
+        self.url.set(&[SEARCH.to(text.trim())], History::Replace);
     }
 
     pub(super) fn set_steps(self, text: &str) {
-        self.set_text(STEPS, text);
+        self.url.set(&[HIT_STEPS.to(text.trim())], History::Replace);
     }
 
     pub(super) fn set_rank(self, text: &str) {
-        self.set_text(RANK, text);
-    }
-
-    fn set_text(self, key: &'static str, text: &str) {
-        let text = text.trim();
-        let value = (!text.is_empty()).then_some(text);
-        self.url.set(&[(key, value)], History::Replace);
+        let rank = RANK.to_option(RANK.read(text));
+        self.url.set(&[rank], History::Replace);
     }
 
     pub(super) fn select(self, hit: &Hit) {
-        let changes = [(HIT, Some(&*hit.key())), (TENSOR, None), (STEP, None)];
+        let changes = [HIT.to(hit.key()), TENSOR.clear(), STEP.clear()];
         self.url.set(&changes, History::Replace);
         let is_loaded = |findings: &Arc<Findings>| findings.hits.contains(hit);
         if !self.findings.with_untracked(is_loaded) {
@@ -349,18 +334,14 @@ impl Model {
     pub(super) fn look_at(self, tensor: Option<&str>) {
         // Keeps the hit even if the first cause changes.
         let hit = self.selected.get_untracked().map(|hit| hit.key());
-        self.url.set(
-            &[(HIT, hit.as_deref()), (TENSOR, tensor), (STEP, None)],
-            History::Push,
-        );
+        let changes = [HIT.to_option(hit), TENSOR.to_option(tensor), STEP.clear()];
+        self.url.set(&changes, History::Push);
     }
 
     pub(super) fn set_step(self, step: i64) {
         let hit = self.selected.get_untracked().map(|hit| hit.key());
-        self.url.set(
-            &[(HIT, hit.as_deref()), (STEP, Some(&step.to_string()))],
-            History::Replace,
-        );
+        let changes = [HIT.to_option(hit), STEP.to(step)];
+        self.url.set(&changes, History::Replace);
     }
 
     /// Expands or collapses a series of equal hits.
@@ -373,14 +354,19 @@ impl Model {
         if !now.split(',').any(|other| other == key) {
             open.push(key);
         }
-        let open = open.join(",");
-        let value = (!open.is_empty()).then_some(&*open);
-        self.url.set(&[(OPEN, value)], History::Replace);
+        let open = OPEN.to(open.join(","));
+        self.url.set(&[open], History::Replace);
     }
 
     pub(super) fn clear_filters(self) {
-        let keys = [SEVERITY, SEARCH, WATCHPOINT, RANK, STEPS];
-        self.url.set(&keys.map(|key| (key, None)), History::Push);
+        let changes = [
+            SEVERITY.clear(),
+            SEARCH.clear(),
+            WATCHPOINT.clear(),
+            RANK.clear(),
+            HIT_STEPS.clear(),
+        ];
+        self.url.set(&changes, History::Push);
     }
 
     /// Selects a hit and scrolls to its line.

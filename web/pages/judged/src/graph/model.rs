@@ -10,10 +10,11 @@ use trainscope_api::graphs::{
 use super::shape::{innermost, is_scope, place, with_scopes_around};
 use trainscope_web_kit::client::{self, ClientError};
 use trainscope_web_kit::components::{Colour, Look, View, first_view};
+use trainscope_web_kit::parameters::{NODE, RANK};
 use trainscope_web_kit::prelude::*;
 use trainscope_web_kit::query::{Query, query};
 use trainscope_web_kit::route::use_run;
-use trainscope_web_kit::url_state::{History, UrlState, use_url_state};
+use trainscope_web_kit::url_state::{History, Key, UrlState, use_url_state};
 
 mod beside;
 mod columns;
@@ -21,14 +22,16 @@ mod columns;
 pub(super) use beside::{Beside, use_beside};
 use columns::{BESIDE, Column, Graph};
 
-const TAG: &str = "graph";
-const RANK: &str = "rank";
-const OPEN: &str = "open";
-const NODE: &str = "node";
-const FROM: &str = "from";
-const TO: &str = "to";
-const COLOUR: &str = "colour";
-const AT: &str = "at";
+/// Tag of the graph.
+const GRAPH: Key<String> = Key::new("graph");
+/// Open scopes, innermost ones; `/` for none.
+const OPEN: Key<Vec<String>> = Key::new("open");
+/// Start of the path.
+const FROM: Key<String> = Key::new("from");
+/// End of the path.
+const TO: Key<String> = Key::new("to");
+const COLOUR: Key<Colour> = Key::of_words("colour", &COLOURS);
+const AT: Key<View> = Key::with("at", View::parse, |view| view.to_text());
 /// Time without a change after which the view is written to the address.
 const REST: Duration = Duration::from_millis(400);
 
@@ -81,13 +84,11 @@ impl Model {
         let run = use_run();
         let run = Memo::new(move |_| run.get().unwrap_or_default());
         let rank = url.param(RANK);
-        let colour = url.param(COLOUR);
         let columns = columns::from_address(url);
-        let (tag, node) = (url.param(TAG), url.param(NODE));
-        let rank = Memo::new(move |_| rank.with(|text| text.as_ref()?.parse().ok()));
+        let (tag, node) = (url.param(GRAPH), url.param(NODE));
         let graph = move || (run.get(), tag.get(), rank.get());
-        let innermost = url.list(OPEN);
-        let open = Memo::new(move |_| innermost.with(|paths| with_scopes_around(paths)));
+        let innermost = url.param(OPEN);
+        let open = Memo::new(move |_| with_scopes_around(&innermost.get().unwrap_or_default()));
         let (from, to) = (url.param(FROM), url.param(TO));
         let viewed = StoredValue::new(None);
         let room = room();
@@ -131,13 +132,7 @@ impl Model {
             node,
             from,
             to,
-            colour: Memo::new(move |_| {
-                let name = colour.get()?;
-                COLOURS
-                    .iter()
-                    .find(|(_, known)| *known == name)
-                    .map(|(colour, _)| *colour)
-            }),
+            colour: url.param(COLOUR),
             columns,
             pair,
             scene,
@@ -199,7 +194,7 @@ impl Model {
             }
             let is_page_new = self.viewed.with_value(Option::is_none);
             self.viewed.set_value(shown);
-            let told = first.get_untracked().and_then(|text| View::parse(&text));
+            let told = first.get_untracked();
             let view = told.filter(|_| is_page_new).unwrap_or_else(|| {
                 let view = first_view(&scene, size);
                 let chosen = self.node.get_untracked();
@@ -246,8 +241,7 @@ impl Model {
                 set_timeout(
                     move || {
                         if moved.try_get_value() == Some(number) {
-                            self.url
-                                .set(&[(AT, Some(&view.to_text()))], History::Replace);
+                            self.url.set(&[AT.to(view)], History::Replace);
                         }
                     },
                     REST,
@@ -271,11 +265,7 @@ impl Model {
     }
 
     pub(super) fn set_colour(self, colour: Colour) {
-        let name = COLOURS
-            .iter()
-            .find(|(known, _)| *known == colour)
-            .map(|(_, name)| *name);
-        self.url.set(&[(COLOUR, name)], History::Replace);
+        self.url.set(&[COLOUR.to(colour)], History::Replace);
     }
 
     /// Rendering options of the picture.
@@ -288,15 +278,14 @@ impl Model {
     }
 
     pub(super) fn choose_graph(self, tag: &str, rank: u32) {
-        let rank = rank.to_string();
         let changes = [
-            (TAG, Some(tag)),
-            (RANK, Some(&*rank)),
-            (OPEN, None),
-            (NODE, None),
-            (FROM, None),
-            (TO, None),
-            (AT, None),
+            GRAPH.to(tag),
+            RANK.to(rank),
+            OPEN.clear(),
+            NODE.clear(),
+            FROM.clear(),
+            TO.clear(),
+            AT.clear(),
         ];
         self.url.set(&changes, History::Push);
     }
@@ -305,7 +294,7 @@ impl Model {
     pub(super) fn select(self, path: &str) {
         let scene = self.scene.get_untracked();
         if scene.boxes.iter().any(|graph_box| graph_box.path == path) {
-            self.url.set(&[(NODE, Some(path))], History::Replace);
+            self.url.set(&[NODE.to(path)], History::Replace);
             return;
         }
         let mut open = scene.open.clone();
@@ -314,9 +303,8 @@ impl Model {
                 open.push(path[..at].to_owned());
             }
         }
-        let open = trainscope_web_kit::url_state::join_list(&innermost(&open));
-        self.url
-            .set(&[(NODE, Some(path)), (OPEN, Some(&open))], History::Push);
+        let changes = [NODE.to(path), OPEN.to(innermost(&open))];
+        self.url.set(&changes, History::Push);
     }
 
     /// Opens a scope, or closes it with its open scopes.
@@ -339,11 +327,8 @@ impl Model {
             .node
             .get_untracked()
             .is_some_and(|node| is_open && node.starts_with(&inside));
-        let open = trainscope_web_kit::url_state::join_list(&innermost(&open));
-        let mut changes = vec![(OPEN, Some(&*open))];
-        if hidden {
-            changes.push((NODE, Some(path)));
-        }
+        let mut changes = vec![OPEN.to(innermost(&open))];
+        changes.extend(hidden.then(|| NODE.to(path)));
         self.url.set(&changes, History::Push);
     }
 
@@ -359,7 +344,8 @@ impl Model {
 
     /// Sets both ends of the path.
     pub(super) fn set_way(self, from: Option<&str>, to: Option<&str>) {
-        self.url.set(&[(FROM, from), (TO, to)], History::Push);
+        let changes = [FROM.to_option(from), TO.to_option(to)];
+        self.url.set(&changes, History::Push);
     }
 
     pub(super) fn fit(self) {

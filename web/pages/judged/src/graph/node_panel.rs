@@ -315,7 +315,7 @@ fn findings(node: &GraphNode) -> AnyView {
     let i18n = use_i18n();
     let run = model.run.get();
     let shown = node.hits.iter().take(5).map(|hit| {
-        let href = route::debugger_href(&run, "hit", &hit.key());
+        let href = route::hit_href(&run, &hit.key());
         view! {
             <div class="finding small">
                 {sign(hit.severity)}

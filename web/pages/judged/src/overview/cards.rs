@@ -371,7 +371,7 @@ fn hits(model: Model, i18n: I18n) -> Option<AnyView> {
                     <span class=class>{fixed_icon(icon, 12)}</span>
                     <a
                         class="cut grow"
-                        href=route::debugger_href(&run, "watchpoint", &name)
+                        href=route::watchpoint_href(&run, &name)
                         title=whole
                     >
                         {title}

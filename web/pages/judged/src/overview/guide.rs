@@ -468,7 +468,7 @@ fn next_page(
     }
     let hit = row.and_then(|row| row.worst.as_ref());
     if let (Some(hit), false) = (hit, matches!(topic, Topic::Loss | Topic::Metric)) {
-        let href = route::debugger_href(&run, "hit", &hit.key());
+        let href = route::hit_href(&run, &hit.key());
         return Some((href, i18n.texts().titles().debugger));
     }
     let remark = row.and_then(|row| row.remark.as_ref());

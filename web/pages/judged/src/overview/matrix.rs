@@ -51,7 +51,7 @@ fn table(model: Model, onset: &Onset, i18n: I18n) -> AnyView {
     let mut hits: BTreeMap<&str, Vec<(i64, String)>> = BTreeMap::new();
     let found = model.findings.get();
     for hit in found.iter().flat_map(|found| &found.hits) {
-        let href = route::debugger_href(&run, "hit", &hit.key());
+        let href = route::hit_href(&run, &hit.key());
         hits.entry(&hit.tensor).or_default().push((hit.step, href));
     }
     for hits in hits.values_mut() {

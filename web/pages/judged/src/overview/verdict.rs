@@ -28,7 +28,7 @@ pub(super) fn view(model: Model) -> AnyView {
         let cause = cause.map(|cause| cause.hit.key());
         cause.map_or_else(
             || route::run_href(&run, RunPage::Debugger),
-            |key| route::debugger_href(&run, "hit", &key),
+            |key| route::hit_href(&run, &key),
         )
     };
     let icon = move || {
@@ -111,7 +111,7 @@ fn sentence(model: Model, findings: &Findings, i18n: I18n) -> AnyView {
         }
         .into_any();
     };
-    let href = route::debugger_href(&model.run(), "hit", &cause.hit.key());
+    let href = route::hit_href(&model.run(), &cause.hit.key());
     let words = i18n.words_of(&cause.sentence, &cause.hit.tensor);
     // The whole path is shown above the source line.
     let words = match &cause.hit.source {

@@ -9,18 +9,22 @@ use trainscope_api::pipeline::{
 use super::against::{Differences, differing};
 use trainscope_web_kit::client;
 use trainscope_web_kit::format;
+use trainscope_web_kit::parameters::PIPELINE_AGAINST;
 use trainscope_web_kit::prelude::*;
 use trainscope_web_kit::query::{Load, Query, query};
 use trainscope_web_kit::route::use_run;
-use trainscope_web_kit::url_state::{History, UrlState, use_url_state};
+use trainscope_web_kit::url_state::{History, Key, Setting, UrlState, use_url_state};
 
-const PIPELINE: &str = "pipeline";
-const OPERATION: &str = "operation";
-const AGAINST: &str = "against";
-const SHOW: &str = "show";
-
-/// Views of operations, in the address.
-const VIEWS: [&str; 3] = ["parameters", "queues", "cpu"];
+const PIPELINE: Setting<usize> = Key::new("pipeline").or(0);
+const OPERATION: Key<usize> = Key::new("operation");
+const SHOW: Key<View> = Key::of_words(
+    "show",
+    &[
+        (View::Parameters, "parameters"),
+        (View::Queues, "queues"),
+        (View::Cpu, "cpu"),
+    ],
+);
 
 /// View of operations.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -83,14 +87,13 @@ impl Model {
         let ask = |run: String| async move { client::pipeline(&run).await };
         let load = query(move || Some(run.get()), ask).again_with_list();
         let answer = Memo::new(move |_| load.answer.get().unwrap_or_default());
-        let (chosen, operation) = (url.param(PIPELINE), url.param(OPERATION));
-        let number = |text: Memo<Option<String>>| text.with(|text| text.as_ref()?.parse().ok());
+        let (chosen, operation) = (url.setting(PIPELINE), url.param(OPERATION));
         let chosen = Memo::new(move |_| {
             let last = answer.with(|answer| answer.pipelines.len().saturating_sub(1));
-            number(chosen).unwrap_or(0_usize).min(last)
+            chosen.get().min(last)
         });
         let operation = Memo::new(move |_| {
-            let wanted = number(operation);
+            let wanted = operation.get();
             answer.with(|answer| {
                 let pipeline = answer.pipelines.get(chosen.get())?;
                 // The slowest operation is selected first.
@@ -115,11 +118,7 @@ impl Model {
         });
         let wanted = url.param(SHOW);
         let view = Memo::new(move |_| {
-            let wanted = wanted.get();
-            let named = VIEWS
-                .iter()
-                .position(|name| Some(*name) == wanted.as_deref());
-            let view = named.map_or(View::Queues, |at| View::ALL[at]);
+            let view = wanted.get().unwrap_or(View::Queues);
             views.with(|views| {
                 if views.contains(&view) {
                     view
@@ -128,7 +127,7 @@ impl Model {
                 }
             })
         });
-        let base = url.param(AGAINST);
+        let base = url.param(PIPELINE_AGAINST);
         let other = query(move || base.get(), ask).cleared_with(move || base.get());
         let differing = Memo::new(move |_| {
             let base = other.answer.get()?;
@@ -193,25 +192,22 @@ impl Model {
     }
 
     pub(super) fn choose(self, pipeline: usize) {
-        let pipeline = (pipeline > 0).then(|| pipeline.to_string());
-        let changes = [(PIPELINE, pipeline.as_deref()), (OPERATION, None)];
+        let changes = [PIPELINE.to(pipeline), OPERATION.clear()];
         self.url.set(&changes, History::Push);
     }
 
     pub(super) fn select(self, operation: usize) {
-        let operation = operation.to_string();
-        self.url
-            .set(&[(OPERATION, Some(&operation))], History::Replace);
+        self.url.set(&[OPERATION.to(operation)], History::Replace);
     }
 
     /// Shows another view of the operations.
     pub(super) fn show(self, view: View) {
-        self.url
-            .set(&[(SHOW, Some(VIEWS[view as usize]))], History::Replace);
+        self.url.set(&[SHOW.to(view)], History::Replace);
     }
 
     pub(super) fn compare(self, run: Option<&str>) {
-        self.url.set(&[(AGAINST, run)], History::Push);
+        self.url
+            .set(&[PIPELINE_AGAINST.to_option(run)], History::Push);
     }
 
     /// Selects the operation `by` places after the selected one. Returns `false` if there is none.

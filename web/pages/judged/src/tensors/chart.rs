@@ -203,7 +203,7 @@ fn Head() -> impl IntoView {
                 <select
                     class="btn"
                     aria-label=i18n.text(|t| t.tensors().rank)
-                    on:change=move |event| model.set_rank(&event_target_value(&event))
+                    on:change=move |event| model.set_rank(event_target_value(&event))
                 >
                     {options.collect_view()}
                 </select>

@@ -16,26 +16,35 @@ use super::names::{add_live, arrange, default_tensor};
 use super::steps::{last_step, step_from};
 use trainscope_web_kit::client::{self, ClientError};
 use trainscope_web_kit::components::tensor::{Plane, Tile, Window, around, short};
+use trainscope_web_kit::parameters::{
+    RANK, SEARCH, TENSOR, TENSOR_COMPARE, TENSOR_STEP, TensorStep,
+};
 use trainscope_web_kit::prelude::*;
 use trainscope_web_kit::query::{Load, Query, query};
 use trainscope_web_kit::route::use_run;
 use trainscope_web_kit::sessions::use_sessions;
-use trainscope_web_kit::url_state::{History, UrlState, use_url_state};
+use trainscope_web_kit::url_state::{Change, History, Key, Setting, UrlState, use_url_state};
 
-const TENSOR: &str = "tensor";
-const RANK: &str = "rank";
-const STEP: &str = "step";
-/// Value of [`STEP`] for the memory of a training that waits.
-const NOW: &str = "now";
-const SLICE: &str = "slice";
-const SWAP: &str = "swap";
-const AT: &str = "at";
-const COMPARE: &str = "compare";
-const SHOW: &str = "show";
-const ABSOLUTE: &str = "atol";
-const RELATIVE: &str = "rtol";
-const SEARCH: &str = "q";
-const ROLE: &str = "role";
+/// Slice as the server reads it.
+const SLICE: Key<String> = Key::new("slice");
+const SWAP: Setting<bool> = Setting::mark("swap");
+/// Row and column of the chosen element.
+const AT: Key<(u64, u64)> = Key::with(
+    "at",
+    |text| {
+        let (row, column) = text.split_once(',')?;
+        Some((row.parse().ok()?, column.parse().ok()?))
+    },
+    |(row, column)| format!("{row},{column}"),
+);
+/// The other side of a comparison instead of the difference.
+const IS_OTHER: Setting<bool> = Key::of_words("show", &[(true, "other")]).or(false);
+/// Absolute tolerance of equal elements; without it, the default of the server.
+const ABSOLUTE: Key<f64> = Key::with("atol", parse_tolerance, f64::to_string);
+/// Relative tolerance of equal elements.
+const RELATIVE: Key<f64> = Key::with("rtol", parse_tolerance, f64::to_string);
+/// Role of the listed tensors, as the server reads it.
+const ROLE: Key<String> = Key::new("role");
 /// Maximum number of tensors in memory that the list shows.
 const MAX_LIVE: usize = 5_000;
 /// Time between requests for statistics that the server has not read yet.
@@ -116,11 +125,11 @@ impl Model {
         let url = use_url_state();
         let run = use_run();
         let run = Memo::new(move |_| run.get().unwrap_or_default());
-        let (search, role) = (url.param(SEARCH), url.param(ROLE));
-        let search = Memo::new(move |_| search.get().unwrap_or_default());
-        let (named, rank, step) = (url.param(TENSOR), url.param(RANK), url.param(STEP));
-        let (slice_text, swap) = (url.param(SLICE), url.param(SWAP));
-        let (at, compare, show) = (url.param(AT), url.param(COMPARE), url.param(SHOW));
+        let (search, role) = (url.setting(SEARCH), url.param(ROLE));
+        let (named, asked_rank, step) =
+            (url.param(TENSOR), url.param(RANK), url.param(TENSOR_STEP));
+        let slice_text = url.param(SLICE);
+        let (compare, is_other) = (url.param(TENSOR_COMPARE), url.setting(IS_OTHER));
         let sessions = use_sessions();
         let held = Memo::new(move |_| {
             let session = run.with(|run| sessions.of_run(run))?;
@@ -130,13 +139,11 @@ impl Model {
                 step: session.step,
             })
         });
-        let is_now = Memo::new(move |_| {
-            step.with(|text| text.as_deref() == Some(NOW)) && held.with(Option::is_some)
-        });
-        let asked_rank = move || rank.with(|text| text.as_ref().and_then(|text| text.parse().ok()));
+        let is_now =
+            Memo::new(move |_| step.get() == Some(TensorStep::Now) && held.with(Option::is_some));
         let in_list = move || {
             let held = held.get().filter(|_| is_now.get());
-            Some((run.get(), search.get(), role.get(), held, asked_rank()))
+            Some((run.get(), search.get(), role.get(), held, asked_rank.get()))
         };
         let index = query(in_list, |(run, search, role, held, rank)| async move {
             let mut found = client::tensors_named(&run, &search, role.as_deref()).await?;
@@ -188,7 +195,7 @@ impl Model {
             })
         });
         let rank = Memo::new(move |_| {
-            let asked = asked_rank();
+            let asked = asked_rank.get();
             let first = entry.with(|entry| entry.as_ref().and_then(|e| e.ranks.first().copied()));
             asked.or(first).unwrap_or(0)
         });
@@ -213,7 +220,10 @@ impl Model {
             if let Some(held) = held.get().filter(|_| is_now.get()) {
                 return Some(held.step);
             }
-            let asked = step.with(|text| text.as_ref().and_then(|text| text.parse().ok()));
+            let asked = match step.get() {
+                Some(TensorStep::Recorded(step)) => Some(step),
+                Some(TensorStep::Now) | None => None,
+            };
             let is_named = named.with(Option::is_some);
             let cause = causes.with(|causes| {
                 let mut all = causes.iter();
@@ -237,7 +247,7 @@ impl Model {
             });
             of_step.or_else(|| entry.with(|entry| entry.as_ref()?.shape.clone()))
         });
-        let is_swapped = Memo::new(move |_| swap.with(Option::is_some));
+        let is_swapped = url.setting(SWAP);
         let plane = Memo::new(move |_| {
             let shape = shape.get()?;
             let slice = match slice_text.get() {
@@ -250,18 +260,13 @@ impl Model {
                     .ok_or_else(|| format!("{shown}: at most two axes fit into a table"))
             }))
         });
-        let shown = Memo::new(move |_| match (compare.get(), show.get().as_deref()) {
-            (Some(_), Some("other")) => CellContent::Other,
-            (Some(_), _) => CellContent::Difference,
+        let shown = Memo::new(move |_| match (compare.get(), is_other.get()) {
+            (Some(_), true) => CellContent::Other,
+            (Some(_), false) => CellContent::Difference,
             (None, _) => CellContent::Current,
         });
         let limits = [url.param(ABSOLUTE), url.param(RELATIVE)];
-        let tolerance = Memo::new(move |_| limits.map(|text| parse_tolerance(&text.get()?)));
-        let at = Memo::new(move |_| {
-            let text = at.get()?;
-            let (row, column) = text.split_once(',')?;
-            Some((row.parse().ok()?, column.parse().ok()?))
-        });
+        let tolerance = Memo::new(move |_| limits.map(|limit| limit.get()));
         let view = RwSignal::new(Window::default());
         let elements = move || {
             let step = step.get()?;
@@ -329,7 +334,7 @@ impl Model {
             is_swapped,
             shape,
             plane,
-            at,
+            at: url.param(AT),
             compare,
             shown,
             tolerance,
@@ -388,75 +393,67 @@ impl Model {
 
     /// Address of the values in the memory of the training; reactive.
     pub(super) fn now_href(self) -> String {
-        self.url.href(&[(STEP, Some(NOW))])
+        self.url.href(&[TENSOR_STEP.to(TensorStep::Now)])
     }
 
     /// Address of another tensor at the same step; reactive.
     pub(super) fn href(self, tensor: &str) -> String {
-        let changes = [
-            (TENSOR, Some(tensor)),
-            (SLICE, None),
-            (AT, None),
-            (SWAP, None),
-        ];
-        self.url.href(&changes)
+        self.url.href(&of_tensor(tensor))
     }
 
     pub(super) fn set_search(self, text: &str) {
-        let text = Some(text.trim()).filter(|text| !text.is_empty());
-        self.url.set(&[(SEARCH, text)], History::Replace);
+        self.url.set(&[SEARCH.to(text.trim())], History::Replace);
     }
 
     pub(super) fn set_role(self, role: Option<&str>) {
-        self.url.set(&[(ROLE, role)], History::Push);
+        self.url.set(&[ROLE.to_option(role)], History::Push);
     }
 
-    pub(super) fn set_rank(self, rank: &str) {
-        self.url.set(&[(RANK, Some(rank))], History::Push);
+    pub(super) fn set_rank(self, rank: String) {
+        self.url.set(&[RANK.typed(Some(rank))], History::Push);
     }
 
     pub(super) fn set_step(self, step: i64) {
-        let step = step.to_string();
-        self.url.set(&[(STEP, Some(&step))], History::Replace);
+        let step = TENSOR_STEP.to(TensorStep::Recorded(step));
+        self.url.set(&[step], History::Replace);
     }
 
     pub(super) fn set_compare(self, compare: Option<&str>) {
-        self.url.set(&[(COMPARE, compare)], History::Push);
+        self.url
+            .set(&[TENSOR_COMPARE.to_option(compare)], History::Push);
     }
 
     /// Shows a side of a comparison; by default with the previous step.
     pub(super) fn show(self, shown: CellContent) {
         let compare = self.compare.get_untracked();
         let compare = compare.as_deref().unwrap_or("previous");
-        let (compare, show) = match shown {
-            CellContent::Current => (None, None),
-            CellContent::Other => (Some(compare), Some("other")),
-            CellContent::Difference => (Some(compare), None),
-        };
-        self.url
-            .set(&[(COMPARE, compare), (SHOW, show)], History::Push);
+        let changes = [
+            TENSOR_COMPARE.to_option((shown != CellContent::Current).then_some(compare)),
+            IS_OTHER.to(shown == CellContent::Other),
+        ];
+        self.url.set(&changes, History::Push);
     }
 
     /// Sets a tolerance; invalid text restores the default of the server.
     pub(super) fn set_tolerance(self, is_relative: bool, text: &str) {
         let key = if is_relative { RELATIVE } else { ABSOLUTE };
-        let known = parse_tolerance(text).map(|_| text.trim());
-        self.url.set(&[(key, known)], History::Push);
+        let known = key.read(text).map(|_| text.trim().to_owned());
+        self.url.set(&[key.typed(known)], History::Push);
     }
 
     pub(super) fn set_slice(self, text: &str) {
         let text = Some(text.trim()).filter(|text| !text.is_empty());
-        self.url.set(&[(SLICE, text), (AT, None)], History::Replace);
+        let changes = [SLICE.to_option(text), AT.clear()];
+        self.url.set(&changes, History::Replace);
     }
 
     pub(super) fn swap(self) {
-        let swapped = (!self.is_swapped.get_untracked()).then_some("1");
-        self.url.set(&[(SWAP, swapped), (AT, None)], History::Push);
+        let swap = SWAP.to(!self.is_swapped.get_untracked());
+        self.url.set(&[swap, AT.clear()], History::Push);
     }
 
     pub(super) fn look_at(self, row: u64, column: u64) {
-        let at = format!("{row},{column}");
-        self.url.set(&[(AT, Some(&at))], History::Replace);
+        self.url.set(&[AT.to((row, column))], History::Replace);
     }
 
     /// Goes to an element by its indices.
@@ -466,10 +463,9 @@ impl Model {
         let Some((plane, shape)) = plane.zip(shape) else {
             return;
         };
-        let (plane, (row, column)) = plane.through(indices);
-        let (slice, at) = (short(&plane.slice, &shape), format!("{row},{column}"));
-        self.url
-            .set(&[(SLICE, Some(&slice)), (AT, Some(&at))], History::Push);
+        let (plane, at) = plane.through(indices);
+        let changes = [SLICE.to(short(&plane.slice, &shape)), AT.to(at)];
+        self.url.set(&changes, History::Push);
     }
 
     /// Moves by `by` steps, among those with elements if any exist. Returns `false` if there is no such step.
@@ -496,13 +492,7 @@ impl Model {
             Some(next.tensor.clone())
         });
         if let Some(next) = &next {
-            let changes = [
-                (TENSOR, Some(&**next)),
-                (SLICE, None),
-                (AT, None),
-                (SWAP, None),
-            ];
-            self.url.set(&changes, History::Replace);
+            self.url.set(&of_tensor(next), History::Replace);
         }
         next.is_some()
     }
@@ -528,10 +518,14 @@ async fn live_items(session: String, rank: u32, search: String) -> Vec<SessionIt
     items
 }
 
+/// Changes of the address to another tensor.
+fn of_tensor(tensor: &str) -> [Change; 4] {
+    [TENSOR.to(tensor), SLICE.clear(), AT.clear(), SWAP.clear()]
+}
+
 /// Parses a tolerance: a finite number that is not negative.
 fn parse_tolerance(text: &str) -> Option<f64> {
-    let number = trainscope_web_kit::format::parse_number(text);
-    number.filter(|number| number.is_finite() && *number >= 0.0)
+    trainscope_web_kit::format::parse_number(text).filter(|number| *number >= 0.0)
 }
 
 fn source_at(history: Memo<Arc<TensorHistory>>, step: i64) -> Option<TensorSource> {

@@ -1,8 +1,9 @@
 //! Last row of the overview of a run with profiles only: its size, the code that records a loss, and a comparison.
 
-use trainscope_web_kit::components::profile_tabs::{ProfileTab, ProfileView, Profiles};
+use trainscope_web_kit::components::profile_tabs::{ProfileTab, Profiles};
 use trainscope_web_kit::format;
 use trainscope_web_kit::i18n::use_i18n;
+use trainscope_web_kit::parameters::ProfileView;
 use trainscope_web_kit::prelude::*;
 use trainscope_web_kit::state::use_app_state;
 

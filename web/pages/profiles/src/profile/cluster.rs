@@ -18,19 +18,17 @@ use lost::Lost;
 use map::Map;
 
 use super::lack::{Lack, missing};
-use super::model::{DATA, IDLE, Model, kinds_of, signed, time, use_model};
+use super::model::{DATA, IDLE, Model, ORDER, Order, kinds_of, signed, time, use_model};
 use super::parts::{Refusal, Standing, downloads, read_out, verdict};
 use trainscope_web_kit::client;
-use trainscope_web_kit::components::profile_tabs::{ProfileTab, RANK};
+use trainscope_web_kit::components::profile_tabs::ProfileTab;
 use trainscope_web_kit::components::{ProfileChart, SegOption, Segmented};
 use trainscope_web_kit::format;
 use trainscope_web_kit::i18n::{Texts, use_i18n};
+use trainscope_web_kit::parameters::{RANK, SEARCH, SLICE, TIMELINE_FROM, TIMELINE_TO};
 use trainscope_web_kit::prelude::*;
 use trainscope_web_kit::query::{Query, query};
 use trainscope_web_kit::url_state::History;
-
-/// Key of the address: `compute` for ranks by their compute instead of their number.
-const ORDER: &str = "order";
 
 /// Maximum number of bars. Of more ranks, the first and the last by compute have one.
 const BARS: usize = 32;
@@ -90,19 +88,16 @@ impl ClusterModel {
     /// The timeline of a rank, from the start to the end of a step; reactive.
     fn rank_href(self, rank: u32, step: Option<i64>) -> String {
         let range = self.with(|answer| span_of(answer, rank, step?)).flatten();
-        let (from, to) = range
-            .map(|(from, to)| (from.to_string(), to.to_string()))
-            .unzip();
+        let (from, to) = range.unzip();
         // A step beyond those of the answer is found by its number.
         let search = step.filter(|_| range.is_none());
         let search = search.map(|step| format!("step:{step}"));
-        let rank = rank.to_string();
         let changes = [
-            (RANK, Some(&*rank)),
-            ("from", from.as_deref()),
-            ("to", to.as_deref()),
-            ("sel", None),
-            ("q", search.as_deref()),
+            RANK.to(rank),
+            TIMELINE_FROM.to_option(from),
+            TIMELINE_TO.to_option(to),
+            SLICE.clear(),
+            SEARCH.to(search.unwrap_or_default()),
         ];
         self.model.profiles.tab_href(ProfileTab::Timeline, &changes)
     }
@@ -204,7 +199,7 @@ fn SideBySide() -> impl IntoView {
     let i18n = use_i18n();
     let url = cluster.model.url;
     let order = url.param(ORDER);
-    let by_compute = Memo::new(move |_| order.with(|order| order.as_deref() == Some("compute")));
+    let by_compute = Memo::new(move |_| order.get() == Some(Order::Compute));
     let shown = Memo::new(move |_| {
         let shown = cluster.with(|answer| shown(&answer.ranks, by_compute.get()));
         Arc::new(shown.unwrap_or_default())
@@ -318,8 +313,8 @@ fn SideBySide() -> impl IntoView {
                     ]
                     value=by_compute
                     on_choose=move |by_compute: bool| {
-                        let order = by_compute.then_some("compute");
-                        url.set(&[(ORDER, order)], History::Replace);
+                        let order = ORDER.to_option(by_compute.then_some(Order::Compute));
+                        url.set(&[order], History::Replace);
                     }
                 />
                 {downloads(

@@ -3,14 +3,15 @@
 use std::sync::Arc;
 
 use trainscope_api::profile::{
-    OperatorDifference, ProfileDiff, ProfileDiffQuery, ProfileEntry, ProfileList,
+    OperatorDifference, OperatorGroup, ProfileDiff, ProfileDiffQuery, ProfileEntry, ProfileList,
 };
 use trainscope_api::runs::Run;
 use trainscope_charts::profile::Shade;
 use trainscope_format::Severity;
 
-use super::model::{KINDS, Model, kinds_of, share, signed, swatch, time, use_model};
+use super::model::{BY, KINDS, Model, kinds_of, share, signed, swatch, time, use_model};
 use super::parts::{Refusal, Standing, downloads, verdict};
+use crate::parameters::{ALIGN, Align, OTHER_RANK, OTHER_RUN, OTHER_SESSION, OtherRanks};
 use trainscope_web_kit::client;
 use trainscope_web_kit::components::profile_tabs::ProfileTab;
 use trainscope_web_kit::components::{RowHeights, RowList, SegOption, Segmented, long_name};
@@ -23,11 +24,6 @@ use trainscope_web_kit::url_state::History;
 
 /// Widths of the columns of the table.
 const COLUMNS: &str = "minmax(160px, 1fr) 72px 72px 120px 84px 60px";
-
-/// Keys of the address: run, session and rank to compare with.
-const OTHER: [&str; 3] = ["other", "other_session", "other_rank"];
-/// Key of the address: `kernel` for kernels instead of operators.
-const BY: &str = "by";
 
 /// Height of a row of operators, CSS pixels.
 const ROW: f64 = 26.0;
@@ -51,7 +47,8 @@ impl Other {
     fn new() -> Self {
         let model = use_model();
         let url = model.url;
-        let [run, session, rank] = OTHER.map(|key| url.param(key));
+        let (run, session) = (url.param(OTHER_RUN), url.param(OTHER_SESSION));
+        let rank = url.param(OTHER_RANK);
         let state = use_app_state();
         // Without a choice, this run if it has another profile, else the nearest run with a profile.
         let run = Memo::new(move |_| {
@@ -71,7 +68,7 @@ impl Other {
         .cleared_with(move || run.get());
         let chosen = Memo::new(move |_| {
             let wanted = session.get();
-            let rank: Option<u32> = rank.with(|text| text.as_ref()?.parse().ok());
+            let rank = rank.get().and_then(OtherRanks::one);
             let list = list.answer.get()?;
             let current = model.profiles.chosen.get();
             let is_same_run = run.get() == model.profiles.run.get();
@@ -246,8 +243,17 @@ fn choices(other: &Other) -> AnyView {
                         on:change=move |event| {
                             let value = event_target_value(&event);
                             // A session belongs to its run, and a rank to its session.
-                            let mut changes = vec![(OTHER[key], Some(&*value))];
-                            changes.extend(OTHER.iter().skip(key + 1).map(|key| (*key, None)));
+                            let all = [
+                                OTHER_RUN.to(&value),
+                                OTHER_SESSION.to(&value),
+                                OTHER_RANK.typed(Some(value)),
+                            ];
+                            let cleared = [
+                                OTHER_RUN.clear(),
+                                OTHER_SESSION.clear(),
+                                OTHER_RANK.clear(),
+                            ];
+                            let changes = [&all[key..=key], &cleared[key + 1..]].concat();
                             url.set(&changes, History::Push);
                         }
                     >
@@ -300,13 +306,13 @@ fn choices(other: &Other) -> AnyView {
     };
     let timelines = move || {
         let chosen = other.chosen.get()?;
-        let (rank, profiles) = (chosen.rank.to_string(), other.model.profiles);
+        let profiles = other.model.profiles;
         let run = other.run.get();
         let changes = [
-            (OTHER[0], Some(&*run).filter(|_| run != profiles.run.get())),
-            (OTHER[1], Some(&*chosen.session)),
-            (OTHER[2], Some(&*rank)),
-            ("align", Some("step")),
+            OTHER_RUN.to_option(Some(run).filter(|run| *run != profiles.run.get())),
+            OTHER_SESSION.to(&chosen.session),
+            OTHER_RANK.to(OtherRanks::One(chosen.rank)),
+            ALIGN.to(Align::First),
         ];
         let href = profiles.tab_href(ProfileTab::Timeline, &changes);
         Some(view! {
@@ -325,8 +331,8 @@ fn Differences(diff: Query<ProfileDiff>) -> impl IntoView {
     let model = use_model();
     let i18n = use_i18n();
     let url = model.url;
-    let by = url.param(BY);
-    let is_kernel = Memo::new(move |_| by.with(|by| by.as_deref() == Some("kernel")));
+    let by = url.setting(BY);
+    let is_kernel = Memo::new(move |_| by.get() == OperatorGroup::Kernel);
     let rows = Memo::new(move |_| {
         let answer = diff.answer.get();
         let rows = answer.map(|answer| {
@@ -367,8 +373,12 @@ fn Differences(diff: Query<ProfileDiff>) -> impl IntoView {
                     options=vec![option(false, |t| t.profile().operators), option(true, |t| t.profile().groups[4])]
                     value=is_kernel
                     on_choose=move |is_kernel: bool| {
-                        let by = is_kernel.then_some("kernel");
-                        url.set(&[(BY, by)], History::Replace);
+                        let by = if is_kernel {
+                            OperatorGroup::Kernel
+                        } else {
+                            OperatorGroup::Name
+                        };
+                        url.set(&[BY.to(by)], History::Replace);
                     }
                 />
                 <span class="grow"></span>

@@ -2,16 +2,18 @@
 
 use std::collections::BTreeMap;
 
-use trainscope_api::profile::SessionSummary;
+use trainscope_api::profile::{OperatorGroup, SessionSummary};
 use trainscope_charts::profile::Shade;
 
 use super::lack::{Lack, missing};
-use super::model::{DATA, HOST, IDLE, Model, css_of, share, swatch, time, use_model};
+use super::model::{BY, DATA, HOST, IDLE, Model, css_of, share, swatch, time, use_model};
 use super::parts::{linked, share_row};
+use crate::parameters::PATH;
 use crate::segment::kind_of;
-use trainscope_web_kit::components::profile_tabs::{ProfileTab, ProfileView};
+use trainscope_web_kit::components::profile_tabs::ProfileTab;
 use trainscope_web_kit::format;
 use trainscope_web_kit::i18n::{Texts, use_i18n};
+use trainscope_web_kit::parameters::ProfileView;
 use trainscope_web_kit::prelude::*;
 
 /// Position of the rate of FLOPs among the tiles.
@@ -63,16 +65,15 @@ pub(super) fn Tiles() -> impl IntoView {
 
 /// Address of the evidence of a tile, by its position: kernels, FLOPs by scope, collectives, memory, calls of the host.
 fn evidence(model: &Model, tile: usize) -> Option<String> {
-    let view = |view: ProfileView, by: Option<&str>| {
-        let changes = [("by", by)];
+    let view = |view: ProfileView, by: OperatorGroup| {
         let tab = ProfileTab::View(view);
-        Some(model.profiles.tab_href(tab, &changes))
+        Some(model.profiles.tab_href(tab, &[BY.to(by)]))
     };
     match tile {
-        0..=3 => view(ProfileView::Operators, Some("kernel")),
-        4 => view(ProfileView::Operators, Some("scope")),
+        0..=3 => view(ProfileView::Operators, OperatorGroup::Kernel),
+        4 => view(ProfileView::Operators, OperatorGroup::Scope),
         5 => model.kind_href(1),
-        6 => view(ProfileView::Memory, None),
+        6 => view(ProfileView::Memory, OperatorGroup::Name),
         _ => model.kind_href(4),
     }
 }
@@ -332,7 +333,7 @@ fn path(summary: &SessionSummary, texts: Texts) -> AnyView {
         }
     });
     let drawn = move || {
-        let changes = [("path", Some("1"))];
+        let changes = [PATH.to(true)];
         model.profiles.tab_href(ProfileTab::Timeline, &changes)
     };
     view! {

@@ -13,7 +13,7 @@ mod holders;
 mod picture;
 
 use beside::{MemoryAdvice, OverSession};
-use holders::{HolderGroup, Holders};
+use holders::{GROUP, HolderGroup, Holders};
 use picture::{layers, phases, picture, shade_of};
 
 use super::lack::{Lack, missing};
@@ -25,17 +25,13 @@ use trainscope_web_kit::format;
 use trainscope_web_kit::i18n::{Texts, use_i18n};
 use trainscope_web_kit::prelude::*;
 use trainscope_web_kit::query::{Query, query};
-use trainscope_web_kit::url_state::History;
+use trainscope_web_kit::url_state::{History, Key, Setting};
 
-/// Key of the address: device.
-const DEVICE: &str = "device";
-/// Key of the address: `session` for the whole session instead of one step.
-const SPAN: &str = "span";
-/// Key of the address: the moment whose holders are listed.
-const AT: &str = "at";
-
-/// Key of the address: group of the holders; without it operators.
-const GROUP: &str = "group";
+const DEVICE: Key<String> = Key::new("device");
+/// The whole session instead of one step.
+const IS_SESSION: Setting<bool> = Key::of_words("span", &[(true, "session")]).or(false);
+/// The moment whose holders are listed.
+const AT: Key<i64> = Key::new("at");
 
 /// Share of the device above which a peak is a warning.
 const NEAR_LIMIT: f64 = 0.9;
@@ -62,11 +58,8 @@ impl MemoryModel {
     fn provide() -> Self {
         let model = use_model();
         let url = model.url;
-        let (device, span, at) = (url.param(DEVICE), url.param(SPAN), url.param(AT));
-        let group = url.param(GROUP);
-        let group = Memo::new(move |_| HolderGroup::of_name(group.get().as_deref()));
-        let is_session = Memo::new(move |_| span.with(|span| span.as_deref() == Some("session")));
-        let at = Memo::new(move |_| at.with(|text| text.as_ref()?.parse().ok()));
+        let (device, at) = (url.param(DEVICE), url.param(AT));
+        let (is_session, group) = (url.setting(IS_SESSION), url.setting(GROUP));
         let step = Memo::new(move |_| {
             if is_session.get() {
                 return None;
@@ -333,8 +326,8 @@ fn OverTime() -> impl IntoView {
         })
     };
     let press = move |hit: Hit| {
-        let at = untrack(|| moment(hit.index)).map(|at| at.to_string());
-        url.set(&[(AT, at.as_deref())], History::Replace);
+        let at = AT.to_option(untrack(|| moment(hit.index)));
+        url.set(&[at], History::Replace);
     };
     let number = move || {
         let step = memory.step.get().or_else(|| {
@@ -355,8 +348,8 @@ fn OverTime() -> impl IntoView {
                 ]
                 value=memory.is_session
                 on_choose=move |is_session: bool| {
-                    let span = is_session.then_some("session");
-                    url.set(&[(SPAN, span), (AT, None)], History::Replace);
+                    let changes = [IS_SESSION.to(is_session), AT.clear()];
+                    url.set(&changes, History::Replace);
                 }
             />
         })
@@ -378,8 +371,7 @@ fn OverTime() -> impl IntoView {
                     class="field"
                     aria-label=i18n.text(|t| t.memory().device)
                     on:change=move |event| {
-                        let device = event_target_value(&event);
-                        let changes = [(DEVICE, Some(&*device)), (AT, None)];
+                        let changes = [DEVICE.to(event_target_value(&event)), AT.clear()];
                         url.set(&changes, History::Push);
                     }
                 >

@@ -3,7 +3,9 @@
 use std::sync::Arc;
 
 use trainscope_api::notebook::RunNotes;
-use trainscope_api::profile::{Parts, PhaseKind, ProfileOverview, ProfileStep, SessionSummary};
+use trainscope_api::profile::{
+    OperatorGroup, Parts, PhaseKind, ProfileOverview, ProfileStep, SessionSummary,
+};
 use trainscope_charts::profile::Shade;
 
 use trainscope_web_kit::client;
@@ -14,7 +16,7 @@ use trainscope_web_kit::location::{Address, use_address};
 use trainscope_web_kit::notebook::{Notes, use_notebook};
 use trainscope_web_kit::prelude::*;
 use trainscope_web_kit::query::{Query, query};
-use trainscope_web_kit::url_state::{History, UrlState};
+use trainscope_web_kit::url_state::{History, Key, Setting, UrlState};
 
 /// Kinds of time, in the order of the design tokens and of stacks from below: compute, communication, copy, data, host,
 /// idle.
@@ -36,6 +38,33 @@ const SEARCHES: [Option<&str>; KINDS] = [
     Some("host"),
     None,
 ];
+
+/// Parameter of the address: group of the rows.
+pub(super) const BY: Setting<OperatorGroup> = Key::of_words(
+    "by",
+    &[
+        (OperatorGroup::Type, "type"),
+        (OperatorGroup::Name, "name"),
+        (OperatorGroup::Scope, "scope"),
+        (OperatorGroup::Shape, "shape"),
+        (OperatorGroup::Kernel, "kernel"),
+        (OperatorGroup::Variant, "variant"),
+    ],
+)
+.or(OperatorGroup::Name);
+/// Order of the rows other than that of time or rank.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Order {
+    /// Ranks by their compute.
+    Compute,
+    /// The longest steps first.
+    Longest,
+}
+
+pub(super) const ORDER: Key<Order> = Key::of_words(
+    "order",
+    &[(Order::Compute, "compute"), (Order::Longest, "longest")],
+);
 
 /// State of the page; see [`use_model`].
 #[derive(Clone, Copy)]

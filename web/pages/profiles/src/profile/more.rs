@@ -6,7 +6,7 @@ use super::cluster::Cluster;
 use super::compare::Compare;
 use super::memory::MemoryView;
 use super::sql::Sql;
-use trainscope_web_kit::components::profile_tabs::ProfileView;
+use trainscope_web_kit::parameters::ProfileView;
 use trainscope_web_kit::prelude::*;
 
 /// The view, after its code was fetched; an error if that failed.

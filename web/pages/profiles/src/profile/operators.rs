@@ -11,34 +11,27 @@ mod flops;
 mod panel;
 mod table;
 
-use columns::{Column, Scale};
+use columns::{Column, SORT, Scale};
 use panel::OperatorPanel;
 use table::OperatorTable;
 
 use super::lack::{Lack, missing};
-use super::model::{share, time, use_model};
+use super::model::{BY, share, time, use_model};
 use super::parts::{Refusal, Standing, downloads, verdict};
 use trainscope_web_kit::client;
 use trainscope_web_kit::components::{Check, IconName, Popover, SegOption, Segmented, fixed_icon};
 use trainscope_web_kit::format;
 use trainscope_web_kit::i18n::use_i18n;
+use trainscope_web_kit::parameters::OPERATOR;
 use trainscope_web_kit::prelude::*;
 use trainscope_web_kit::query::query;
-use trainscope_web_kit::url_state::History;
+use trainscope_web_kit::url_state::{History, Key, Setting};
 
-/// Key of the address: group.
-const BY: &str = "by";
-/// Key of the address: filter.
-const FILTER: &str = "filter";
-/// Key of the address: name of the selected row.
-const OPERATOR: &str = "op";
-/// Key of the address: shapes of the selected row.
-const SHAPES: &str = "shapes";
-/// Key of the address: column of the order, with a minus sign for the largest first.
-const SORT: &str = "sort";
-
-/// Key of the address: columns that are switched off.
-const HIDDEN: &str = "hide";
+const FILTER: Setting<String> = Key::new("filter").or(String::new());
+/// Shapes of the selected row.
+const SHAPES: Setting<String> = Key::new("shapes").or(String::new());
+/// Columns that are switched off.
+const HIDDEN: Setting<Vec<String>> = Key::new("hide").or(Vec::new());
 
 /// Fields of rows in downloads.
 const FIELDS: [&str; 17] = [
@@ -73,8 +66,6 @@ const GROUPS: [OperatorGroup; 6] = [
     OperatorGroup::Kernel,
     OperatorGroup::Variant,
 ];
-/// Their names in the address.
-const GROUP_NAMES: [&str; 6] = ["type", "name", "scope", "shape", "kernel", "variant"];
 
 /// The ten operators with the most self time, on the first view.
 #[component]
@@ -127,13 +118,7 @@ pub(super) fn Operators() -> impl IntoView {
     let model = use_model();
     let i18n = use_i18n();
     let url = model.url;
-    let (group, filter) = (url.param(BY), url.param(FILTER));
-    let by = Memo::new(move |_| {
-        let name = group.get();
-        let mut names = GROUP_NAMES.into_iter();
-        let at = names.position(|known| Some(known) == name.as_deref());
-        at.map_or(OperatorGroup::Name, |at| GROUPS[at])
-    });
+    let (by, filter) = (url.setting(BY), url.setting(FILTER));
     let asked = Memo::new(move |_| {
         let wanted = model.profiles.query.get();
         OperatorsQuery {
@@ -143,7 +128,7 @@ pub(super) fn Operators() -> impl IntoView {
             since_step: wanted.since_step,
             until_step: wanted.until_step,
             by: by.get(),
-            filter: filter.get().filter(|text| !text.trim().is_empty()),
+            filter: Some(filter.get()).filter(|text| !text.trim().is_empty()),
             from: 0,
             limit: Some(MAX_OPERATORS),
         }
@@ -175,7 +160,7 @@ pub(super) fn Operators() -> impl IntoView {
         }
     });
     let all_columns = Memo::new(move |_| rows.with(|rows| Column::of(by.get(), rows, scale.get())));
-    let hidden = url.list(HIDDEN);
+    let hidden = url.setting(HIDDEN);
     let columns = Memo::new(move |_| {
         let all = all_columns.get().into_iter();
         hidden.with(|hidden| {
@@ -233,16 +218,12 @@ pub(super) fn Operators() -> impl IntoView {
         label: Signal::derive(move || i18n.texts().profile().groups[at].to_owned()),
     });
     let choose = move |group: OperatorGroup| {
-        let at = GROUPS.iter().position(|known| *known == group);
-        let name = at.and_then(|at| GROUP_NAMES.get(at)).copied();
-        let name = name.filter(|_| group != OperatorGroup::Name);
-        let changes = [(BY, name), (OPERATOR, None), (SHAPES, None), (SORT, None)];
+        let changes = [BY.to(group), OPERATOR.clear(), SHAPES.clear(), SORT.clear()];
         url.set(&changes, History::Push);
     };
     let on_filter = move |event| {
-        let text: String = event_target_value(&event);
-        let text = (!text.is_empty()).then_some(&*text);
-        url.set(&[(FILTER, text)], History::Replace);
+        let filter = FILTER.to(event_target_value(&event));
+        url.set(&[filter], History::Replace);
     };
     // Data that the profiler left out, with the argument that adds it.
     let hint = move || {
@@ -277,7 +258,7 @@ pub(super) fn Operators() -> impl IntoView {
                             placeholder=i18n.text(|t| t.profile().filter)
                             aria-label=i18n.text(|t| t.profile().filter)
                             title=i18n.text(|t| t.profile().filter_title)
-                            prop:value=move || filter.get().unwrap_or_default()
+                            prop:value=move || filter.get()
                             on:input=on_filter
                         />
                     </label>
@@ -304,7 +285,7 @@ fn ColumnChoice(
     let url = use_model().url;
     let i18n = use_i18n();
     let is_open = RwSignal::new(false);
-    let hidden = url.list(HIDDEN);
+    let hidden = url.setting(HIDDEN);
     let press = move |column: Column| {
         let mut hidden = hidden.get_untracked();
         let key = column.key();
@@ -314,7 +295,7 @@ fn ColumnChoice(
             }
             None => hidden.push(key.to_owned()),
         }
-        url.set_list(HIDDEN, &hidden, History::Replace);
+        url.set(&[HIDDEN.to(hidden)], History::Replace);
     };
     let rows = move || {
         let columns = all

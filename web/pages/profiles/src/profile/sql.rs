@@ -7,16 +7,17 @@ use super::model::use_model;
 use super::parts::head;
 use trainscope_web_kit::client::{self, ClientError};
 use trainscope_web_kit::components::download::{download, file_name};
-use trainscope_web_kit::components::profile_tabs::{ProfileTab, RANK};
+use trainscope_web_kit::components::profile_tabs::ProfileTab;
 use trainscope_web_kit::components::{Icon, IconName, Note, NoteKind, RowHeights, RowList};
 use trainscope_web_kit::format;
 use trainscope_web_kit::i18n::use_i18n;
+use trainscope_web_kit::parameters::{RANK, SLICE};
 use trainscope_web_kit::prelude::*;
 use trainscope_web_kit::query::{Query, query};
-use trainscope_web_kit::url_state::History;
+use trainscope_web_kit::url_state::{History, Key};
 
-/// Key of the address: the statement.
-const SQL: &str = "sql";
+/// Parameter of the address: the statement.
+const SQL: Key<String> = Key::new("sql");
 /// Height of a row, CSS pixels.
 const ROW: f64 = 26.0;
 /// Number of first rows that decide if a column has numbers.
@@ -64,7 +65,7 @@ pub(super) fn Sql() -> impl IntoView {
         if asked.get_untracked().as_ref() == Some(&sql) {
             answer.ask_again();
         } else {
-            url.set(&[(SQL, Some(&sql))], History::Push);
+            url.set(&[SQL.to(sql)], History::Push);
         }
     };
     let examples = move || {
@@ -232,9 +233,12 @@ fn Rows(answer: Query<SqlAnswer>) -> impl IntoView {
                 let slice = answer.columns.get(at).filter(|name| *name == "id");
                 let slice = slice.and_then(|_| whole(value));
                 let href = slice.map(|slice| {
-                    let rank = rank.map(|rank| rank.to_string());
-                    let slice = slice.to_string();
-                    let changes = [("sel", Some(&*slice)), (RANK, rank.as_deref()), (SQL, None)];
+                    let text = |number: i64| Some(number.to_string());
+                    let changes = [
+                        SLICE.typed(text(slice)),
+                        RANK.typed(rank.and_then(text)),
+                        SQL.clear(),
+                    ];
                     model.profiles.tab_href(ProfileTab::Timeline, &changes)
                 });
                 let is_number = are_numbers.get(at).copied().unwrap_or(false);

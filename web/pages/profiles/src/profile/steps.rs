@@ -12,22 +12,19 @@ mod phases;
 use beside::{Lengths, OneStep, OverSteps};
 use phases::{Phases, regular_spread};
 
-use super::model::{Model, length, time, use_model};
+use super::model::{Model, ORDER, Order, length, time, use_model};
 use super::overview::title_of;
 use super::parts::{Standing, downloads, read_out, verdict};
 use trainscope_web_kit::components::{ProfileChart, SegOption, Segmented};
 use trainscope_web_kit::format;
 use trainscope_web_kit::i18n::{Texts, use_i18n};
 use trainscope_web_kit::keys::use_keys;
+use trainscope_web_kit::parameters::STEP;
 use trainscope_web_kit::prelude::*;
-use trainscope_web_kit::url_state::History;
+use trainscope_web_kit::url_state::{self, History, Setting};
 
-/// Key of the address: the selected step.
-const STEP: &str = "step";
-/// Key of the address: order of the rows.
-const ORDER: &str = "order";
-/// Key of the address: common start of the rows.
-const ALIGN: &str = "align";
+/// Parameter of the address: the rows begin at the forward pass instead of the step.
+const IS_FORWARD: Setting<bool> = url_state::Key::of_words("align", &[(true, "forward")]).or(false);
 
 /// Fields of steps in downloads.
 const FIELDS: [&str; 8] = [
@@ -62,11 +59,8 @@ impl StepsModel {
     fn provide() -> Self {
         let model = use_model();
         let url = model.url;
-        let (step, order, align) = (url.param(STEP), url.param(ORDER), url.param(ALIGN));
-        let is_longest =
-            Memo::new(move |_| order.with(|order| order.as_deref() == Some("longest")));
-        let is_forward =
-            Memo::new(move |_| align.with(|align| align.as_deref() == Some("forward")));
+        let (step, order) = (url.param(STEP), url.param(ORDER));
+        let is_longest = Memo::new(move |_| order.get() == Some(Order::Longest));
         let phases = Memo::new(move |_| Arc::new(model.with(Phases::new).unwrap_or_default()));
         let order = Memo::new(move |_| {
             let lengths =
@@ -79,7 +73,7 @@ impl StepsModel {
             order
         });
         let chosen = Memo::new(move |_| {
-            let number: Option<i64> = step.with(|text| text.as_ref()?.parse().ok());
+            let number = step.get();
             model.with(|summary| {
                 let at = summary
                     .steps
@@ -97,7 +91,7 @@ impl StepsModel {
             order,
             chosen,
             is_longest,
-            is_forward,
+            is_forward: url.setting(IS_FORWARD),
         };
         provide_context(steps);
         steps
@@ -106,9 +100,9 @@ impl StepsModel {
     fn select(self, at: usize) {
         let number = self.model.summary.with_untracked(|summary| {
             let step = summary.as_ref()?.steps.get(at)?;
-            Some(step.number.to_string())
+            Some(step.number)
         });
-        let changes = [(STEP, number.as_deref())];
+        let changes = [STEP.to_option(number)];
         self.model.url.set(&changes, History::Replace);
     }
 
@@ -297,8 +291,8 @@ fn Trace() -> impl IntoView {
                         ]
                         value=steps.is_longest
                         on_choose=move |is_longest: bool| {
-                            let order = is_longest.then_some("longest");
-                            url.set(&[(ORDER, order)], History::Replace);
+                            let order = ORDER.to_option(is_longest.then_some(Order::Longest));
+                            url.set(&[order], History::Replace);
                         }
                     />
                 </span>
@@ -312,8 +306,7 @@ fn Trace() -> impl IntoView {
                         ]
                         value=steps.is_forward
                         on_choose=move |is_forward: bool| {
-                            let align = is_forward.then_some("forward");
-                            url.set(&[(ALIGN, align)], History::Replace);
+                            url.set(&[IS_FORWARD.to(is_forward)], History::Replace);
                         }
                     />
                 </span>

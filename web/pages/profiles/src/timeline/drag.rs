@@ -1,9 +1,9 @@
 //! Gestures of the pointer. The place of a press selects the kind of drag, its path the effect.
 
-use super::area::Area;
 use super::layout::Layout;
 use super::overlay::{RULER, STEPS, STRIP, TOP, strip_frame};
 use super::view::{View, nanos};
+use trainscope_web_kit::parameters::Area;
 
 /// Minimum distance of a press that is a drag, CSS pixels.
 const DRAG: f64 = 4.0;

@@ -12,17 +12,21 @@ use trainscope_api::timeline::{
 };
 use trainscope_format::Severity;
 
-use super::area::Area;
 use super::cache::Cache;
 use super::layout::{Choices, Layout};
 use super::times::WallClock;
 use super::view::{View, nanos};
+use crate::parameters::PATH;
 use trainscope_web_kit::client;
 use trainscope_web_kit::components::profile_tabs::Profiles;
 use trainscope_web_kit::location::{Address, use_address};
+use trainscope_web_kit::parameters::{
+    Area, HIDDEN_LANES, PINNED_LANES, SEARCH, SLICE, TIMELINE_AREA, TIMELINE_FROM, TIMELINE_TO,
+    TURNED_LANES,
+};
 use trainscope_web_kit::prelude::*;
 use trainscope_web_kit::query::{Query, query};
-use trainscope_web_kit::url_state::{History, UrlState};
+use trainscope_web_kit::url_state::{History, Key, Setting, UrlState};
 
 mod curves;
 mod loading;
@@ -35,24 +39,27 @@ mod steps;
 
 pub(super) use curves::MAX_CURVES;
 pub(super) use marks::{Mark, Marks};
-pub(super) use other::{Align, Below, Others};
+pub(super) use other::{Below, Others};
 pub(super) use steps::ChosenStep;
 
-const FROM: &str = "from";
-const TO: &str = "to";
-const SELECTED: &str = "sel";
-const AREA: &str = "area";
-const SEARCH: &str = "q";
-const PINS: &str = "pins";
-const FOLDED: &str = "folded";
-const HIDDEN: &str = "hidden";
-const MARKS: &str = "marks";
-const TAB: &str = "tab";
-const PANEL: &str = "panel";
-const UP: &str = "up";
-const CLOCK: &str = "clock";
-const CURVES: &str = "curves";
-const PATH: &str = "path";
+const TAB: Setting<Tab> = Key::of_words(
+    "tab",
+    &[
+        (Tab::Area, "area"),
+        (Tab::Flame, "flame"),
+        (Tab::Slice, "slice"),
+    ],
+)
+.or(Tab::Area);
+/// The bottom panel is closed.
+const IS_CLOSED: Setting<bool> =
+    Key::with("panel", |_| Some(true), |_| "closed".to_owned()).or(false);
+/// The stacks of the flame graph grow upwards.
+const IS_UP: Setting<bool> = Setting::mark("up");
+/// Wall time instead of the time since the start of the session.
+const IS_WALL: Setting<bool> = Key::with("clock", |_| Some(true), |_| "wall".to_owned()).or(false);
+/// Tags of the curves.
+const CURVES: Setting<Vec<String>> = Key::new("curves").or(Vec::new());
 
 /// Time without movement after which the view is written to the address and its totals are requested.
 const REST: Duration = Duration::from_millis(300);
@@ -73,14 +80,6 @@ pub(super) enum Tab {
 
 impl Tab {
     pub(super) const ALL: [Self; 3] = [Self::Area, Self::Flame, Self::Slice];
-
-    const fn name(self) -> &'static str {
-        match self {
-            Self::Area => "area",
-            Self::Flame => "flame",
-            Self::Slice => "slice",
-        }
-    }
 }
 
 /// Run, session and rank of the address.
@@ -155,10 +154,6 @@ pub(super) fn use_model() -> Model {
     expect_context()
 }
 
-fn number<T: std::str::FromStr>(text: Memo<Option<String>>) -> Option<T> {
-    text.with(|text| text.as_ref()?.parse().ok())
-}
-
 impl Model {
     pub(super) fn provide() -> Self {
         let profiles = Profiles::of_address();
@@ -185,8 +180,8 @@ impl Model {
         .cleared_with(move || source.get());
         let frame = Memo::new(move |_| lanes.answer.get().unwrap_or_default());
         let extent = Memo::new(move |_| frame.with(|frame| frame.extent_nanos as f64));
-        let (turned, hidden) = (url.list(FOLDED), url.list(HIDDEN));
-        let (pins, curve_tags) = (url.list(PINS), url.list(CURVES));
+        let (turned, hidden) = (url.setting(TURNED_LANES), url.setting(HIDDEN_LANES));
+        let (pins, curve_tags) = (url.setting(PINNED_LANES), url.setting(CURVES));
         let curve_tags = Memo::new(move |_| {
             let mut tags = curve_tags.get();
             tags.truncate(MAX_CURVES);
@@ -195,8 +190,8 @@ impl Model {
         let others = Others::new(profiles, frame);
         let choices = Memo::new(move |_| Choices {
             turned: turned.get().into_iter().collect(),
-            pins: pins.with(|pins| pins.iter().filter_map(|pin| pin.parse().ok()).collect()),
-            hidden: hidden.with(|all| all.iter().filter_map(|lane| lane.parse().ok()).collect()),
+            pins: pins.get(),
+            hidden: hidden.get().into_iter().collect(),
             // Without a clock the curves have no place.
             curves: if frame.with(|frame| frame.unix_nanos.is_some()) {
                 curve_tags.with(Vec::len)
@@ -217,26 +212,9 @@ impl Model {
             };
             Arc::new(others.frames.with(with))
         });
-        let selected = url.param(SELECTED);
-        let selected = Memo::new(move |_| number(selected));
-        let area = url.param(AREA);
-        let area = Memo::new(move |_| area.with(|text| Area::parse(text.as_ref()?)));
-        let text = url.param(SEARCH);
-        let search = Memo::new(move |_| text.get().unwrap_or_default());
-        let path = url.param(PATH);
-        let (tab, panel, up, clock) = (
-            url.param(TAB),
-            url.param(PANEL),
-            url.param(UP),
-            url.param(CLOCK),
-        );
-        let tab = Memo::new(move |_| {
-            let mut all = Tab::ALL.into_iter();
-            tab.with(|name| all.find(|tab| Some(tab.name()) == name.as_deref()))
-                .unwrap_or_default()
-        });
+        let (is_wall, is_closed) = (url.setting(IS_WALL), url.setting(IS_CLOSED));
         let wall = Memo::new(move |_| {
-            clock.with(Option::is_some).then_some(())?;
+            is_wall.get().then_some(())?;
             frame.with(|frame| {
                 let ahead = js_sys::Date::new_0().get_timezone_offset();
                 WallClock::new(frame.unix_nanos.as_ref()?, ahead)
@@ -289,21 +267,21 @@ impl Model {
             others,
             cache: StoredValue::new(Cache::default()),
             version: RwSignal::new(0),
-            selected,
+            selected: url.param(SLICE),
             slice: Query::idle(),
             merged: RwSignal::new(None),
-            area,
+            area: url.param(TIMELINE_AREA),
             dragged: RwSignal::new(None),
             totals: Query::idle(),
-            search,
+            search: url.setting(SEARCH),
             found: Query::idle(),
-            has_path: Memo::new(move |_| path.with(Option::is_some)),
+            has_path: url.setting(PATH),
             path: Query::idle(),
             marks: Marks::new(profiles, source),
-            tab,
-            has_panel: Memo::new(move |_| panel.with(Option::is_none)),
+            tab: url.setting(TAB),
+            has_panel: Memo::new(move |_| !is_closed.get()),
             flame: Query::idle(),
-            is_up: Memo::new(move |_| up.with(Option::is_some)),
+            is_up: url.setting(IS_UP),
             wall,
             hits,
             pointer: RwSignal::new(None),
@@ -392,9 +370,10 @@ impl Model {
 
     /// Sets the first view of a session, follows changes of the address, and writes the view to it.
     fn keep_view(self) {
-        let (from, to) = (self.url.param(FROM), self.url.param(TO));
+        let from = self.url.param(TIMELINE_FROM);
+        let to = self.url.param(TIMELINE_TO);
         let in_address = Memo::new(move |_| {
-            let (from, to): (i64, i64) = (number(from)?, number(to)?);
+            let (from, to) = (from.get()?, to.get()?);
             (from < to).then_some(View {
                 from: from as f64,
                 to: to as f64,
@@ -460,9 +439,10 @@ impl Model {
                         return;
                     }
                     written.set_value(part);
-                    let (from, to) = (from.to_string(), to.to_string());
-                    let text = |text| part.map(|_| text);
-                    let changes = [(FROM, text(&*from)), (TO, text(&*to))];
+                    let changes = [
+                        TIMELINE_FROM.to_option(part.map(|_| from)),
+                        TIMELINE_TO.to_option(part.map(|_| to)),
+                    ];
                     self.url.set(&changes, History::Replace);
                 },
                 REST,
@@ -480,42 +460,36 @@ impl Model {
 
     /// Selects a slice, or clears the selection.
     pub(super) fn select(self, index: Option<u32>) {
-        let text = index.map(|index| index.to_string());
-        self.url
-            .set(&[(SELECTED, text.as_deref())], History::Replace);
+        self.url.set(&[SLICE.to_option(index)], History::Replace);
     }
 
     pub(super) fn set_area(self, area: Option<&Area>) {
-        let text = area.map(Area::to_text);
-        self.url.set(&[(AREA, text.as_deref())], History::Push);
+        let area = TIMELINE_AREA.to_option(area.cloned());
+        self.url.set(&[area], History::Push);
     }
 
     pub(super) fn set_search(self, text: &str) {
-        let text = Some(text).filter(|text| !text.is_empty());
-        self.url.set(&[(SEARCH, text)], History::Replace);
+        self.url.set(&[SEARCH.to(text)], History::Replace);
     }
 
     pub(super) fn show_tab(self, tab: Tab) {
-        let name = (tab != Tab::default()).then(|| tab.name());
-        self.url
-            .set(&[(TAB, name), (PANEL, None)], History::Replace);
+        let changes = [TAB.to(tab), IS_CLOSED.clear()];
+        self.url.set(&changes, History::Replace);
     }
 
     pub(super) fn turn_panel(self) {
-        let closed = self.has_panel.get_untracked().then_some("closed");
-        self.url.set(&[(PANEL, closed)], History::Replace);
+        let closed = IS_CLOSED.to(self.has_panel.get_untracked());
+        self.url.set(&[closed], History::Replace);
     }
 
     pub(super) fn set_up(self, is_up: bool) {
-        self.url
-            .set(&[(UP, is_up.then_some("1"))], History::Replace);
+        self.url.set(&[IS_UP.to(is_up)], History::Replace);
     }
 
     /// Shows wall time, or the time since the start of the session.
     pub(super) fn turn_clock(self) {
         let is_wall = self.wall.with_untracked(Option::is_some);
-        self.url
-            .set(&[(CLOCK, (!is_wall).then_some("wall"))], History::Replace);
+        self.url.set(&[IS_WALL.to(!is_wall)], History::Replace);
     }
 
     /// Folds or unfolds a group or a lane.
@@ -525,33 +499,32 @@ impl Model {
             turned.insert(key.to_owned());
         }
         let all: Vec<String> = turned.into_iter().collect();
-        self.url.set_list(FOLDED, &all, History::Replace);
+        self.url.set(&[TURNED_LANES.to(all)], History::Replace);
     }
 
     pub(super) fn turn_pin(self, lane: u32) {
-        let pins = self.choices.get_untracked().pins;
-        self.url
-            .set_list(PINS, &turned(pins, lane), History::Replace);
+        let pins = PINNED_LANES.to(turned(self.choices.get_untracked().pins, lane));
+        self.url.set(&[pins], History::Replace);
     }
 
     pub(super) fn turn_hidden(self, lane: u32) {
         let hidden = self.choices.get_untracked().hidden.into_iter().collect();
-        self.url
-            .set_list(HIDDEN, &turned(hidden, lane), History::Replace);
+        let hidden = HIDDEN_LANES.to(turned(hidden, lane));
+        self.url.set(&[hidden], History::Replace);
     }
 
     pub(super) fn show_all_lanes(self) {
-        self.url.set_list(HIDDEN, &[], History::Replace);
+        self.url.set(&[HIDDEN_LANES.clear()], History::Replace);
     }
 }
 
 /// The list with a number added, or removed if it was present.
-fn turned(mut numbers: Vec<u32>, number: u32) -> Vec<String> {
+fn turned(mut numbers: Vec<u32>, number: u32) -> Vec<u32> {
     match numbers.iter().position(|known| *known == number) {
         Some(at) => {
             numbers.remove(at);
         }
         None => numbers.push(number),
     }
-    numbers.iter().map(u32::to_string).collect()
+    numbers
 }

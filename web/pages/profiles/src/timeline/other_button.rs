@@ -2,7 +2,8 @@
 
 use trainscope_api::profile::ProfileEntry;
 
-use super::model::{Align, Below, Source, use_model};
+use super::model::{Below, Source, use_model};
+use crate::parameters::Align;
 use trainscope_web_kit::components::{Icon, IconName, Popover};
 use trainscope_web_kit::format;
 use trainscope_web_kit::i18n::use_i18n;

@@ -9,7 +9,6 @@ use trainscope_charts::label;
 use trainscope_format::Severity;
 use web_sys::{CanvasRenderingContext2d, HtmlCanvasElement};
 
-use super::area::Area;
 use super::counter::{CURVE, bad_places, counter_lines};
 use super::ink::Paint;
 use super::layout::{COUNTER, Item, Place};
@@ -20,6 +19,7 @@ use super::view::{View, nanos};
 use trainscope_web_kit::components::drawing::clear;
 use trainscope_web_kit::format;
 use trainscope_web_kit::i18n::TimelineTexts;
+use trainscope_web_kit::parameters::Area;
 
 mod path;
 

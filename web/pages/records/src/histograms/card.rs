@@ -256,7 +256,7 @@ pub(super) fn Card(settings: Settings, tag: String, is_in_view: Memo<bool>) -> i
             ];
             let options = VIEWS.iter().zip(names).map(|((choice, word), name)| {
                 view! {
-                    <option value=*word selected=*choice == view.get()>
+                    <option value=*word selected=*choice == Some(view.get())>
                         {name}
                     </option>
                 }
@@ -268,7 +268,8 @@ pub(super) fn Card(settings: Settings, tag: String, is_in_view: Memo<bool>) -> i
                     aria-label=texts.view
                     on:change=move |event| {
                         let word = event_target_value(&event);
-                        if let Some((view, _)) = VIEWS.iter().find(|(_, known)| *known == word) {
+                        let found = VIEWS.iter().find(|(_, known)| *known == word);
+                        if let Some((Some(view), _)) = found {
                             tag.with_value(|tag| settings.set_view_of(tag, *view));
                         }
                     }

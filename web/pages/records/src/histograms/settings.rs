@@ -4,29 +4,78 @@ use trainscope_api::distributions::{DEFAULT_BINS, Spacing};
 use trainscope_charts::distribution::View;
 
 use trainscope_web_kit::components::browse::Browse;
+use trainscope_web_kit::parameters::FULL;
 use trainscope_web_kit::prelude::*;
-use trainscope_web_kit::url_state::History;
+use trainscope_web_kit::url_state::{Change, History, Key, Setting};
 
 /// Minimum and maximum of the slider.
 pub(super) const BINS: (usize, usize) = (10, 200);
 
-/// The views, with their keywords in the address.
-pub(super) const VIEWS: [(View, &str); 4] = [
-    (View::Offset, "offset"),
-    (View::Overlay, "overlay"),
-    (View::HeatMap, "heat"),
-    (View::Percentiles, "percentiles"),
+/// The views, with their words in the address; `None` is a separate view for each card.
+pub(super) const VIEWS: [(Option<View>, &str); 5] = [
+    (Some(View::Offset), "offset"),
+    (Some(View::Overlay), "overlay"),
+    (Some(View::HeatMap), "heat"),
+    (Some(View::Percentiles), "percentiles"),
+    (None, "own"),
 ];
-
-/// Keyword of the address: a separate view for each card.
-const OWN: &str = "own";
-
-/// Spacings of bins, with their keywords in the address.
-const SPACINGS: [(Spacing, &str); 3] = [
-    (Spacing::Auto, "auto"),
-    (Spacing::Linear, "linear"),
-    (Spacing::Symlog, "symlog"),
-];
+const VIEW: Setting<Option<View>> = Key::of_words("view", &VIEWS).or(Some(View::Offset));
+/// Views of single cards other than the default: lines like `heat layer1/weight`.
+const OWN_VIEWS: Setting<Vec<(View, String)>> = Key::with(
+    "views",
+    |text| {
+        let view = |line: &str| {
+            let (word, tag) = line.split_once(' ')?;
+            let (view, _) = VIEWS.iter().find(|(_, known)| *known == word)?;
+            Some(((*view)?, tag.to_owned()))
+        };
+        Some(text.lines().filter_map(view).collect())
+    },
+    |views: &Vec<(View, String)>| {
+        let lines = views.iter().filter_map(|(view, tag)| {
+            let mut others = VIEWS.iter().skip(1);
+            let (_, word) = others.find(|(known, _)| *known == Some(*view))?;
+            Some(format!("{word} {tag}"))
+        });
+        lines.collect::<Vec<_>>().join("\n")
+    },
+)
+.or(Vec::new());
+const SPACING: Setting<Spacing> = Key::of_words(
+    "spacing",
+    &[
+        (Spacing::Auto, "auto"),
+        (Spacing::Linear, "linear"),
+        (Spacing::Symlog, "symlog"),
+    ],
+)
+.or(Spacing::Auto);
+const OVER: Setting<Over> = Key::of_words(
+    "x",
+    &[
+        (Over::Step, "step"),
+        (Over::Relative, "relative"),
+        (Over::Wall, "wall"),
+    ],
+)
+.or(Over::Step);
+const BIN_COUNT: Setting<usize> = Key::with(
+    "bins",
+    |text| Some(text.parse::<usize>().ok()?.clamp(BINS.0, BINS.1)),
+    usize::to_string,
+)
+.or(DEFAULT_BINS);
+/// First and last step, like `100:200`; open ends are empty.
+const RANGE: Key<(i64, i64)> = Key::with("steps", parse_range, |(from, to)| {
+    let end = |step: i64, open: i64| {
+        if step == open {
+            String::new()
+        } else {
+            step.to_string()
+        }
+    };
+    format!("{}:{}", end(*from, i64::MIN), end(*to, i64::MAX))
+});
 
 /// Unit of the step axis.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -38,12 +87,6 @@ pub(super) enum Over {
     /// Time of day.
     Wall,
 }
-
-const OVERS: [(Over, &str); 3] = [
-    (Over::Step, "step"),
-    (Over::Relative, "relative"),
-    (Over::Wall, "wall"),
-];
 
 /// The choices, as signals.
 #[derive(Clone, Copy)]
@@ -70,29 +113,17 @@ impl Settings {
     /// Reads the address.
     pub(super) fn from_address(browse: Browse) -> Self {
         let url = browse.url;
-        let bins = url.param("bins");
-        let kept_bins = Memo::new(move |_| {
-            let asked = bins.with(|text| text.as_deref()?.parse::<usize>().ok());
-            asked.map_or(DEFAULT_BINS, |bins| bins.clamp(BINS.0, BINS.1))
-        });
-        let range = url.param("steps");
-        let (view, own_views) = (url.param("view"), url.param("views"));
-        let all_views = chosen(browse, "view", &VIEWS);
+        let kept_bins = url.setting(BIN_COUNT);
         let settings = Self {
             browse,
-            view: Memo::new(move |_| {
-                let is_own = view.with(|text| text.as_deref() == Some(OWN));
-                (!is_own).then(|| all_views.get())
-            }),
-            own_views: Memo::new(move |_| {
-                own_views.with(|text| parse_views(text.as_deref().unwrap_or_default()))
-            }),
-            spacing: chosen(browse, "spacing", &SPACINGS),
-            over: chosen(browse, "x", &OVERS),
+            view: url.setting(VIEW),
+            own_views: url.setting(OWN_VIEWS),
+            spacing: url.setting(SPACING),
+            over: url.setting(OVER),
             bins: RwSignal::new(DEFAULT_BINS),
-            range: Memo::new(move |_| range.with(|text| parse_range(text.as_deref()?))),
+            range: url.param(RANGE),
             whole: Memo::new(move |_| browse.steps().unwrap_or((0, 0))),
-            full: url.param("full"),
+            full: url.param(FULL),
         };
         Effect::new(move || settings.bins.set(kept_bins.get()));
         settings
@@ -115,7 +146,7 @@ impl Settings {
 
     /// Chooses the view of all cards; `None` lets each have a separate one.
     pub(super) fn set_view(self, view: Option<View>) {
-        self.set("view", view.map_or(Some(OWN), |view| word(view, &VIEWS)));
+        self.set(VIEW.to(view));
     }
 
     /// Chooses the view of a single card.
@@ -123,74 +154,38 @@ impl Settings {
         let mut views = self.own_views.get_untracked();
         views.retain(|(_, of)| of != tag);
         views.push((view, tag.to_owned()));
-        // The first is the default.
-        let views = views.iter();
-        let views = views.filter_map(|(view, of)| Some(format!("{} {of}", word(*view, &VIEWS)?)));
-        let text = views.collect::<Vec<_>>().join("\n");
-        self.set("views", Some(&*text).filter(|text| !text.is_empty()));
+        self.set(OWN_VIEWS.to(views));
     }
 
     pub(super) fn set_spacing(self, spacing: Spacing) {
-        self.set("spacing", word(spacing, &SPACINGS));
+        self.set(SPACING.to(spacing));
     }
 
     /// Chooses the unit of the step axis.
     pub(super) fn set_over(self, over: Over) {
-        self.set("x", word(over, &OVERS));
+        self.set(OVER.to(over));
     }
 
     /// Writes the number of bins into the address.
     pub(super) fn keep_bins(self) {
         let bins = self.bins.get_untracked();
-        let text = (bins != DEFAULT_BINS).then(|| bins.to_string());
-        let changes = [("bins", text.as_deref())];
-        self.browse.url.set(&changes, History::Replace);
+        let bins = BIN_COUNT.to(bins);
+        self.browse.url.set(&[bins], History::Replace);
     }
 
     /// Chooses a range of steps; `None` for all.
     pub(super) fn set_range(self, range: Option<(i64, i64)>) {
-        let text = range.map(range_text);
-        self.set("steps", text.as_deref());
+        self.set(RANGE.to_option(range));
     }
 
     /// Fills the page with one card; `None` returns to all cards.
     pub(super) fn set_full(self, tag: Option<&str>) {
-        self.set("full", tag);
+        self.set(FULL.to_option(tag));
     }
 
-    fn set(self, key: &str, value: Option<&str>) {
-        self.browse.url.set(&[(key, value)], History::Push);
+    fn set(self, change: Change) {
+        self.browse.url.set(&[change], History::Push);
     }
-}
-
-/// Value of a keyword of the address; the first one for an unknown keyword.
-fn chosen<T>(browse: Browse, key: &'static str, all: &'static [(T, &'static str)]) -> Memo<T>
-where
-    T: Copy + Default + PartialEq + Send + Sync + 'static,
-{
-    let text = browse.url.param(key);
-    Memo::new(move |_| {
-        text.with(|text| {
-            let found = all.iter().find(|(_, word)| Some(*word) == text.as_deref());
-            found.map_or_else(T::default, |(value, _)| *value)
-        })
-    })
-}
-
-/// Keyword of a value; `None` for the first one, the default.
-fn word<T: Copy + PartialEq>(value: T, all: &'static [(T, &'static str)]) -> Option<&'static str> {
-    let found = all.iter().skip(1).find(|(known, _)| *known == value);
-    found.map(|(_, word)| *word)
-}
-
-/// Lines like `heat layer1/weight`: a view and a tag.
-fn parse_views(text: &str) -> Vec<(View, String)> {
-    let view = |line: &str| {
-        let (word, tag) = line.split_once(' ')?;
-        let (view, _) = VIEWS.iter().find(|(_, known)| *known == word)?;
-        Some((*view, tag.to_owned()))
-    };
-    text.lines().filter_map(view).collect()
 }
 
 fn parse_range(text: &str) -> Option<(i64, i64)> {
@@ -206,18 +201,6 @@ fn parse_range(text: &str) -> Option<(i64, i64)> {
     (from <= to).then_some((from, to))
 }
 
-/// Text like `100:200`; open ends are empty.
-fn range_text((from, to): (i64, i64)) -> String {
-    let end = |step: i64, open: i64| {
-        if step == open {
-            String::new()
-        } else {
-            step.to_string()
-        }
-    };
-    format!("{}:{}", end(from, i64::MIN), end(to, i64::MAX))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -226,7 +209,8 @@ mod tests {
     fn a_range_that_is_none_shows_everything() {
         assert_eq!(parse_range("-3:20"), Some((-3, 20)));
         for open in [(2, i64::MAX), (i64::MIN, 20), (2, 20)] {
-            assert_eq!(parse_range(&range_text(open)), Some(open));
+            let text = RANGE.write(&open).unwrap();
+            assert_eq!(RANGE.read(&text), Some(open));
         }
         for text in ["", "3", "9:1", "a:b", "1:x"] {
             assert_eq!(parse_range(text), None, "{text}");
@@ -235,14 +219,9 @@ mod tests {
 
     #[test]
     fn views_of_cards_are_read_by_line() {
-        let found = parse_views("heat a b\n\nodd c\npercentiles\noverlay d");
+        let found =
+            OWN_VIEWS.value_in("views=heat a b%0A%0Aodd c%0Apercentiles%0Aoverlay d%0Aown e");
         let expected = [(View::HeatMap, "a b"), (View::Overlay, "d")];
         assert_eq!(found, expected.map(|(view, tag)| (view, tag.to_owned())));
-    }
-
-    #[test]
-    fn what_is_usual_is_not_in_the_address() {
-        assert_eq!(word(View::Offset, &VIEWS), None);
-        assert_eq!(word(View::HeatMap, &VIEWS), Some("heat"));
     }
 }

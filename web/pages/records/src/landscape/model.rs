@@ -7,20 +7,34 @@ use trainscope_analysis::landscape::{LossScale, Point};
 
 use super::drawing;
 use super::load::{LandscapeView, RunLandscapes, load};
+use trainscope_web_kit::parameters::STEP;
 use trainscope_web_kit::prelude::*;
 use trainscope_web_kit::query::{Query, query};
 use trainscope_web_kit::route::use_run;
 use trainscope_web_kit::run_colour::use_run_colours;
-use trainscope_web_kit::url_state::{History, UrlState, use_url_state};
+use trainscope_web_kit::url_state::{History, Key, Setting, UrlState, use_url_state};
 
-const WHICH: &str = "which";
-const STEP: &str = "step";
-const SCALE: &str = "scale";
-const VIEW: &str = "view";
-const AXES: &str = "axes";
-const LINES: &str = "contours";
-const AT: &str = "at";
-const ALSO: &str = "also";
+const WHICH: Key<String> = Key::new("which");
+/// Scale of losses; without it, logarithmic where that is possible.
+const SCALE: Key<LossScale> = Key::of_words(
+    "scale",
+    &[(LossScale::Linear, "linear"), (LossScale::Log, "log")],
+);
+const IS_SURFACE: Setting<bool> = Key::of_words("view", &[(true, "surface")]).or(false);
+/// Both axes in one unit; without it, only directions of a recorded length.
+const IS_EQUAL: Key<bool> = Key::of_words("axes", &[(true, "equal"), (false, "stretched")]);
+const LINES: Setting<bool> = Key::new("contours").or(true);
+/// The chosen point.
+const AT: Key<Point> = Key::of_items(
+    "at",
+    |items| match items {
+        [x, y] => x.parse().ok().zip(y.parse().ok()),
+        _ => None,
+    },
+    |(x, y)| vec![x.to_string(), y.to_string()],
+);
+/// Other runs.
+const ALSO: Setting<Vec<String>> = Key::new("also").or(Vec::new());
 
 /// Initial direction of view, radians: from the right, a third above the ground.
 const YAW: f64 = -0.62;
@@ -67,7 +81,7 @@ impl Model {
         let url = use_url_state();
         let run = use_run();
         let run = Memo::new(move |_| run.get().unwrap_or_default());
-        let also = url.list(ALSO);
+        let also = url.setting(ALSO);
         let also = Memo::new(move |_| {
             let mut also = also.get();
             also.retain(|other| run.with(|run| run != other));
@@ -80,7 +94,6 @@ impl Model {
             runs
         });
         let (which, step) = (url.param(WHICH), url.param(STEP));
-        let step = Memo::new(move |_| step.with(|text| text.as_ref()?.parse().ok()));
         let all = Signal::derive(move || Arc::new(runs.get()));
         let load = query(move || Some((runs.get(), which.get(), step.get())), load)
             .cleared_with(move || run.get())
@@ -99,14 +112,11 @@ impl Model {
         let range = Memo::new(move |_| shown.with(|shown| drawing::range(shown)));
         let can_be_log = Memo::new(move |_| range.get().is_some_and(|(low, _)| low > 0.0));
         let scale = url.param(SCALE);
-        let scale = Memo::new(move |_| match scale.get().as_deref() {
-            Some("linear") => LossScale::Linear,
+        let scale = Memo::new(move |_| match scale.get() {
+            Some(LossScale::Linear) => LossScale::Linear,
             _ => LossScale::of(range.get()),
         });
-        let view = url.param(VIEW);
-        let axes = url.param(AXES);
-        let lines = url.param(LINES);
-        let at = url.list(AT);
+        let is_equal = url.param(IS_EQUAL);
         let model = Self {
             url,
             run,
@@ -116,23 +126,18 @@ impl Model {
             range,
             scale,
             can_be_log,
-            is_surface: Memo::new(move |_| view.get().as_deref() == Some("surface")),
-            is_equal: Memo::new(move |_| match axes.get().as_deref() {
-                Some("equal") => true,
-                Some("stretched") => false,
+            is_surface: url.setting(IS_SURFACE),
+            is_equal: Memo::new(move |_| {
                 // Directions of a recorded length have a common unit.
-                _ => shown.with(|shown| {
-                    let first = shown.first();
-                    first.is_some_and(|(_, first)| !first.landscape.normalisation.is_empty())
-                }),
-            }),
-            has_lines: Memo::new(move |_| lines.get().as_deref() != Some("0")),
-            at: Memo::new(move |_| {
-                at.with(|at| match &at[..] {
-                    [x, y] => x.parse().ok().zip(y.parse().ok()),
-                    _ => None,
+                is_equal.get().unwrap_or_else(|| {
+                    shown.with(|shown| {
+                        let first = shown.first();
+                        first.is_some_and(|(_, first)| !first.landscape.normalisation.is_empty())
+                    })
                 })
             }),
+            has_lines: url.setting(LINES),
+            at: url.param(AT),
             eye: RwSignal::new((YAW, PITCH)),
         };
         provide_context(model);
@@ -152,42 +157,33 @@ impl Model {
     }
 
     pub(super) fn choose(self, name: &str) {
-        let changes = [(WHICH, Some(name)), (STEP, None), (AT, None)];
+        let changes = [WHICH.to(name), STEP.clear(), AT.clear()];
         self.url.set(&changes, History::Push);
     }
 
     pub(super) fn choose_step(self, step: i64) {
-        let step = step.to_string();
-        let changes = [(STEP, Some(&*step)), (AT, None)];
-        self.url.set(&changes, History::Push);
+        self.url.set(&[STEP.to(step), AT.clear()], History::Push);
     }
 
     pub(super) fn set_scale(self, scale: LossScale) {
-        let word = match scale {
-            LossScale::Linear => "linear",
-            LossScale::Log => "log",
-        };
-        self.url.set(&[(SCALE, Some(word))], History::Replace);
+        self.url.set(&[SCALE.to(scale)], History::Replace);
     }
 
     pub(super) fn show_surface(self, is_surface: bool) {
-        let view = is_surface.then_some("surface");
-        self.url.set(&[(VIEW, view)], History::Replace);
+        self.url.set(&[IS_SURFACE.to(is_surface)], History::Replace);
     }
 
     pub(super) fn set_equal(self, is_equal: bool) {
-        let axes = if is_equal { "equal" } else { "stretched" };
-        self.url.set(&[(AXES, Some(axes))], History::Replace);
+        self.url.set(&[IS_EQUAL.to(is_equal)], History::Replace);
     }
 
     pub(super) fn toggle_lines(self) {
-        let lines = self.has_lines.get_untracked().then_some("0");
-        self.url.set(&[(LINES, lines)], History::Replace);
+        let lines = LINES.to(!self.has_lines.get_untracked());
+        self.url.set(&[lines], History::Replace);
     }
 
-    pub(super) fn read(self, (x, y): Point) {
-        self.url
-            .set_list(AT, &[x.to_string(), y.to_string()], History::Replace);
+    pub(super) fn read(self, point: Point) {
+        self.url.set(&[AT.to(point)], History::Replace);
     }
 
     pub(super) fn toggle_run(self, run: &str) {
@@ -197,7 +193,7 @@ impl Model {
         } else {
             also.push(run.to_owned());
         }
-        self.url.set_list(ALSO, &also, History::Push);
+        self.url.set(&[ALSO.to(also)], History::Push);
     }
 
     /// Turns the surface by pixels of a drag.

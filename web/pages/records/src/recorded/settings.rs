@@ -5,12 +5,64 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use trainscope_web_kit::components::browse::{Browse, SeriesId};
+use trainscope_web_kit::parameters::{FULL, STEP};
 use trainscope_web_kit::prelude::*;
 use trainscope_web_kit::registry::RunPage;
-use trainscope_web_kit::url_state::History;
+use trainscope_web_kit::url_state::{Change, History, Key, Setting};
 
 /// Sizes of pictures: 0 fits them into their cards, other values are screen pixels per pixel.
 pub(super) const ZOOMS: [u32; 4] = [0, 1, 4, 16];
+
+/// Steps of single cards, by tag: items like `400:eval/sample`.
+const OWN_STEPS: Setting<BTreeMap<String, i64>> = Key::of_items(
+    "own",
+    |items| {
+        let steps = items.iter().filter_map(|item| {
+            let (step, tag) = item.split_once(':')?;
+            Some((tag.to_owned(), step.parse().ok()?))
+        });
+        Some(steps.collect())
+    },
+    |steps: &BTreeMap<String, i64>| {
+        let items = steps.iter().map(|(tag, step)| format!("{step}:{tag}"));
+        items.collect()
+    },
+)
+.or(BTreeMap::new());
+/// Brightness and contrast in percent, 100 as recorded.
+const LIGHT: Setting<(u32, u32)> = Key::with(
+    "light",
+    |text| {
+        let (brightness, contrast) = text.split_once(':')?;
+        Some((brightness.parse().ok()?, contrast.parse().ok()?))
+    },
+    |(brightness, contrast)| format!("{brightness}:{contrast}"),
+)
+.or((100, 100));
+const ZOOM: Setting<u32> = Key::with(
+    "zoom",
+    |text| text.parse().ok().filter(|zoom| ZOOMS.contains(zoom)),
+    u32::to_string,
+)
+.or(0);
+/// Texts as written, not rendered.
+const SOURCE: Setting<bool> = Setting::mark("source");
+/// Words of the search in all texts.
+const FIND: Setting<String> = Key::new("find").or(String::new());
+/// Choice of the subtracted picture.
+pub(super) const AGAINST: Key<Against> = Key::with(
+    "against",
+    |text| match text {
+        "previous" => Some(Against::Previous),
+        "first" => Some(Against::First),
+        _ => Some(Against::Run(text.strip_prefix("run:")?.to_owned())),
+    },
+    |against| match against {
+        Against::Previous => "previous".to_owned(),
+        Against::First => "first".to_owned(),
+        Against::Run(run) => format!("run:{run}"),
+    },
+);
 
 /// Matches of the words in one series.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -68,15 +120,13 @@ impl Settings {
     /// Reads the address.
     pub(super) fn provide(browse: Browse, page: RunPage) -> Self {
         let url = browse.url;
-        let (step, own_steps, light) = (url.param("step"), url.list("own"), url.param("light"));
-        let (zoom, source, find) = (url.param("zoom"), url.param("source"), url.param("find"));
+        let (step, light) = (url.param(STEP), url.setting(LIGHT));
         let known = RwSignal::new(BTreeMap::<String, BTreeSet<i64>>::new());
-        let against = url.param("against");
         let settings = Self {
             browse,
             page,
             step: RwSignal::new(None),
-            own_steps: Memo::new(move |_| own_steps.with(|items| parse_own(items))),
+            own_steps: url.setting(OWN_STEPS),
             whole: Memo::new(move |_| {
                 browse.entries.with(|entries| {
                     let first = entries.iter().filter_map(|entry| entry.first_step).min();
@@ -90,30 +140,18 @@ impl Settings {
                 })
             }),
             known,
-            against: Memo::new(move |_| against.with(|text| Against::parse(text.as_deref()?))),
+            against: url.param(AGAINST),
             light: RwSignal::new((100, 100)),
-            zoom: Memo::new(move |_| {
-                let asked = zoom.with(|text| text.as_deref()?.parse().ok());
-                asked.filter(|zoom| ZOOMS.contains(zoom)).unwrap_or(0)
-            }),
-            is_source: Memo::new(move |_| source.with(Option::is_some)),
-            find: Memo::new(move |_| find.get().unwrap_or_default()),
+            zoom: url.setting(ZOOM),
+            is_source: url.setting(SOURCE),
+            find: url.setting(FIND),
             found: RwSignal::new(Arc::default()),
             jumps: RwSignal::new(BTreeMap::new()),
             is_playing: RwSignal::new(false),
-            full: url.param("full"),
+            full: url.param(FULL),
         };
-        Effect::new(move || {
-            let asked = step.with(|text| text.as_deref()?.parse().ok());
-            settings.step.set(asked);
-        });
-        Effect::new(move || {
-            let asked = light.with(|text| {
-                let (brightness, contrast) = text.as_deref()?.split_once(':')?;
-                Some((brightness.parse().ok()?, contrast.parse().ok()?))
-            });
-            settings.light.set(asked.unwrap_or((100, 100)));
-        });
+        Effect::new(move || settings.step.set(step.get()));
+        Effect::new(move || settings.light.set(light.get()));
         settings
     }
 
@@ -140,8 +178,7 @@ impl Settings {
     pub(super) fn set_step(self, step: Option<i64>, history: History) {
         self.end_jumps();
         self.step.set(step);
-        let text = step.map(|step| step.to_string());
-        let changes = [("step", text.as_deref()), ("own", None)];
+        let changes = [STEP.to_option(step), OWN_STEPS.clear()];
         self.browse.url.set(&changes, history);
     }
 
@@ -155,11 +192,8 @@ impl Settings {
             Some(step) => steps.insert(tag.to_owned(), step),
             None => steps.remove(tag),
         };
-        let items: Vec<String> = steps
-            .iter()
-            .map(|(tag, step)| format!("{step}:{tag}"))
-            .collect();
-        self.browse.url.set_list("own", &items, History::Replace);
+        let steps = OWN_STEPS.to(steps);
+        self.browse.url.set(&[steps], History::Replace);
     }
 
     /// Shows one recorded step after another, from the first one if the last is shown; a second call stops.
@@ -223,42 +257,37 @@ impl Settings {
 
     /// Writes brightness and contrast into the address.
     pub(super) fn keep_light(self) {
-        let (brightness, contrast) = self.light.get_untracked();
-        let text =
-            ((brightness, contrast) != (100, 100)).then(|| format!("{brightness}:{contrast}"));
-        let changes = [("light", text.as_deref())];
-        self.browse.url.set(&changes, History::Replace);
+        let light = LIGHT.to(self.light.get_untracked());
+        self.browse.url.set(&[light], History::Replace);
     }
 
     /// Shows differences to other pictures; `None` shows pictures as recorded.
-    pub(super) fn set_against(self, against: Option<&Against>) {
-        self.set("against", against.map(Against::to_text).as_deref());
+    pub(super) fn set_against(self, against: Option<Against>) {
+        self.set(AGAINST.to_option(against));
     }
 
     /// Chooses the size of pictures.
     pub(super) fn set_zoom(self, zoom: u32) {
-        let text = (zoom > 0).then(|| zoom.to_string());
-        self.set("zoom", text.as_deref());
+        self.set(ZOOM.to(zoom));
     }
 
     /// Shows texts as written, or rendered.
     pub(super) fn set_source(self, is_source: bool) {
-        self.set("source", is_source.then_some("1"));
+        self.set(SOURCE.to(is_source));
     }
 
     /// Sets the words of the search.
     pub(super) fn set_find(self, words: &str) {
-        let value = (!words.is_empty()).then_some(words);
-        self.browse.url.set(&[("find", value)], History::Replace);
+        self.browse.url.set(&[FIND.to(words)], History::Replace);
     }
 
     /// Fills the page with one card; `None` returns to all cards.
     pub(super) fn set_full(self, tag: Option<&str>) {
-        self.set("full", tag);
+        self.set(FULL.to_option(tag));
     }
 
-    fn set(self, key: &str, value: Option<&str>) {
-        self.browse.url.set(&[(key, value)], History::Push);
+    fn set(self, change: Change) {
+        self.browse.url.set(&[change], History::Push);
     }
 }
 
@@ -273,35 +302,6 @@ pub(super) enum Against {
     Run(String),
 }
 
-impl Against {
-    /// Parses a keyword of the address; `None` for an unknown one.
-    pub(super) fn parse(text: &str) -> Option<Self> {
-        match text {
-            "previous" => Some(Self::Previous),
-            "first" => Some(Self::First),
-            _ => Some(Self::Run(text.strip_prefix("run:")?.to_owned())),
-        }
-    }
-
-    /// Keyword for the address.
-    pub(super) fn to_text(&self) -> String {
-        match self {
-            Self::Previous => "previous".to_owned(),
-            Self::First => "first".to_owned(),
-            Self::Run(run) => format!("run:{run}"),
-        }
-    }
-}
-
-/// Items like `400:eval/sample`.
-fn parse_own(items: &[String]) -> BTreeMap<String, i64> {
-    let steps = items.iter().filter_map(|item| {
-        let (step, tag) = item.split_once(':')?;
-        Some((tag.to_owned(), step.parse().ok()?))
-    });
-    steps.collect()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -313,14 +313,15 @@ mod tests {
             Against::First,
             Against::Run("previous".to_owned()),
         ] {
-            assert_eq!(Against::parse(&against.to_text()), Some(against));
+            let text = AGAINST.write(&against).unwrap();
+            assert_eq!(AGAINST.read(&text), Some(against));
         }
-        assert_eq!(Against::parse("mlp/healthy"), None);
+        assert_eq!(AGAINST.read("mlp/healthy"), None);
     }
 
     #[test]
     fn steps_of_single_cards_are_read_back() {
-        let steps = parse_own(&["4:a:b".to_owned(), "x:y".to_owned(), "-2:c".to_owned()]);
+        let steps = OWN_STEPS.value_in("own=4:a:b,x:y,-2:c");
         assert_eq!(steps.len(), 2);
         assert_eq!((steps["a:b"], steps["c"]), (4, -2));
     }

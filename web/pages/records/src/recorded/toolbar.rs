@@ -1,6 +1,6 @@
 //! Settings of all cards: the step, and those specific to the page.
 
-use super::settings::{Against, Settings, ZOOMS};
+use super::settings::{AGAINST, Against, Settings, ZOOMS};
 use trainscope_web_kit::components::{IconButton, IconName, SegOption, Segmented};
 use trainscope_web_kit::i18n::{RecordedTexts, use_i18n};
 use trainscope_web_kit::prelude::*;
@@ -158,7 +158,7 @@ fn Difference(settings: Settings) -> impl IntoView {
             (Some(Against::First), texts.minus_first.to_owned()),
         ];
         let options = fixed.into_iter().chain(runs).map(|(against, name)| {
-            let value = against.as_ref().map(Against::to_text);
+            let value = against.as_ref().and_then(|against| AGAINST.write(against));
             view! {
                 <option value=value.unwrap_or_default() selected=move || chosen() == against>
                     {name}
@@ -174,8 +174,7 @@ fn Difference(settings: Settings) -> impl IntoView {
                 class="field"
                 name="against"
                 on:change=move |event| {
-                    let against = Against::parse(&event_target_value(&event));
-                    settings.set_against(against.as_ref());
+                    settings.set_against(AGAINST.read(&event_target_value(&event)));
                 }
             >
                 {options}

@@ -1,10 +1,125 @@
-//! Choices with their keywords in the address.
+//! Choices, and their parameters of the address.
+
+use std::collections::BTreeMap;
 
 use trainscope_charts::line::{XKind, YRange};
 use trainscope_charts::scale::Scale;
 use trainscope_charts::smooth::Kind;
 
 pub(super) use trainscope_web_kit::components::CardSize;
+use trainscope_web_kit::format;
+use trainscope_web_kit::parameters::number_range;
+use trainscope_web_kit::url_state::{Key, Setting};
+
+/// A range of x.
+pub(super) type Range = (f64, f64);
+/// Ranges of single cards, by tag; `None` is everything.
+pub(super) type OwnRanges = BTreeMap<String, Option<Range>>;
+
+/// The x axis, and the tag of the scalar on it.
+pub(super) const X: Setting<(XChoice, Option<String>)> = Key::with(
+    "x",
+    |text| {
+        let tag = text.strip_prefix(TAG).filter(|tag| !tag.is_empty());
+        Some(match (tag, text) {
+            (Some(tag), _) => (XChoice::Tag, Some(tag.to_owned())),
+            (None, "relative") => (XChoice::Relative, None),
+            (None, "wall") => (XChoice::Wall, None),
+            _ => (XChoice::Step, None),
+        })
+    },
+    |(x, tag)| match (x, tag) {
+        (XChoice::Tag, Some(tag)) => format!("{TAG}{tag}"),
+        (XChoice::Relative, _) => "relative".to_owned(),
+        (XChoice::Wall, _) => "wall".to_owned(),
+        _ => "step".to_owned(),
+    },
+)
+.or((XChoice::Step, None));
+pub(super) const X_SCALE: Setting<ScaleChoice> =
+    Key::of_words("xs", &SCALES).or(ScaleChoice::Linear);
+pub(super) const Y: Setting<ScaleChoice> = Key::of_words("y", &SCALES).or(ScaleChoice::Linear);
+/// Scales of the y axis of single cards: items like `log:train/loss`.
+pub(super) const OWN_Y: Setting<BTreeMap<String, ScaleChoice>> = Key::of_items(
+    "ys",
+    |items| {
+        let scales = items.iter().filter_map(|item| {
+            let (word, tag) = item.split_once(':')?;
+            Some((tag.to_owned(), Y.read(word).unwrap_or_default()))
+        });
+        Some(scales.collect())
+    },
+    |scales: &BTreeMap<String, ScaleChoice>| {
+        let items = scales.iter().filter_map(|(tag, scale)| {
+            let word = Y.write(scale)?;
+            Some(format!("{word}:{tag}"))
+        });
+        items.collect()
+    },
+)
+.or(BTreeMap::new());
+/// Values covered by the y axis.
+pub(super) const Y_RANGE: Setting<YRange> =
+    Key::of_words("yr", &[(YRange::All, "all"), (YRange::Robust, "robust")]).or(YRange::All);
+/// Smoothing algorithm.
+pub(super) const SMOOTHING_KIND: Setting<Kind> = Key::of_words(
+    "by",
+    &[
+        (Kind::Ema, "ema"),
+        (Kind::Mean, "mean"),
+        (Kind::Gaussian, "gaussian"),
+    ],
+)
+.or(Kind::Ema);
+/// Weight of smoothing; by default none, because a smoothed line of few points misses all of them.
+pub(super) const SMOOTHING: Setting<f64> = Key::with(
+    "smooth",
+    |text| Some(format::parse_number(text)?.clamp(0.0, MAX_SMOOTHING)),
+    |weight| format!("{weight:.2}"),
+)
+.or(0.0);
+/// Maximum weight of smoothing.
+pub(super) const MAX_SMOOTHING: f64 = 0.99;
+/// Envelopes.
+pub(super) const BAND: Setting<bool> = Key::new("band").or(true);
+/// Superseded points.
+pub(super) const SUPERSEDED: Setting<bool> = Key::new("superseded").or(false);
+/// One zoom for all cards.
+pub(super) const LINKED: Setting<bool> = Key::new("link").or(true);
+/// Ranges of x of single cards: items like `10:20:train/loss`, or `::train/loss` for everything.
+pub(super) const OWN_RANGES: Setting<OwnRanges> = Key::of_items(
+    "zooms",
+    |items| {
+        let ranges = items.iter().filter_map(|item| {
+            let mut parts = item.splitn(3, ':');
+            let (low, high, tag) = (parts.next()?, parts.next()?, parts.next()?);
+            let range = number_range(low, high);
+            let is_whole = low.is_empty() && high.is_empty();
+            (range.is_some() || is_whole).then(|| (tag.to_owned(), range))
+        });
+        Some(ranges.collect())
+    },
+    |ranges: &OwnRanges| {
+        let items = ranges.iter().map(|(tag, range)| {
+            let range = range.map(|(low, high)| format!("{low}:{high}"));
+            format!("{}:{tag}", range.as_deref().unwrap_or(":"))
+        });
+        items.collect()
+    },
+)
+.or(OwnRanges::new());
+pub(super) const GROUP: Key<GroupBy> = Key::with("group", GroupBy::parse, GroupBy::words);
+pub(super) const SPREAD: Setting<Spread> = Key::of_words(
+    "spread",
+    &[
+        (Spread::Range, "range"),
+        (Spread::Deviation, "std"),
+        (Spread::Error, "err"),
+    ],
+)
+.or(Spread::Range);
+pub(super) const SIZE: Setting<CardSize> =
+    Key::of_words("size", &CardSize::ALL).or(CardSize::Medium);
 
 /// Unit of the x axis.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -23,28 +138,6 @@ pub(super) enum XChoice {
 const TAG: &str = "tag:";
 
 impl XChoice {
-    const ALL: [(Self, &'static str); 3] = [
-        (Self::Step, "step"),
-        (Self::Relative, "relative"),
-        (Self::Wall, "wall"),
-    ];
-
-    /// Parses the keyword of an address, and the scalar it names.
-    pub(super) fn parse(text: Option<&str>) -> (Self, Option<String>) {
-        match text.and_then(|text| text.strip_prefix(TAG)) {
-            Some(tag) if !tag.is_empty() => (Self::Tag, Some(tag.to_owned())),
-            _ => (choice(text, &Self::ALL), None),
-        }
-    }
-
-    /// Keyword for the address; `None` for the default.
-    pub(super) fn word(self, tag: Option<&str>) -> Option<String> {
-        match self {
-            Self::Tag => tag.map(|tag| format!("{TAG}{tag}")),
-            _ => key(self, &Self::ALL).map(str::to_owned),
-        }
-    }
-
     /// Kind of axis of the plot.
     pub(super) fn kind(self) -> XKind {
         match self {
@@ -74,12 +167,6 @@ pub(super) enum ScaleChoice {
 }
 
 impl ScaleChoice {
-    pub(super) const ALL: [(Self, &'static str); 3] = [
-        (Self::Linear, "linear"),
-        (Self::Log, "log"),
-        (Self::Symlog, "symlog"),
-    ];
-
     /// Scale of the plot.
     pub(super) fn scale(self) -> Scale {
         match self {
@@ -90,14 +177,11 @@ impl ScaleChoice {
     }
 }
 
-/// Values covered by the y axis.
-pub(super) const Y_RANGES: [(YRange, &str); 2] = [(YRange::All, "all"), (YRange::Robust, "robust")];
-
-/// Smoothing algorithms.
-pub(super) const SMOOTHINGS: [(Kind, &str); 3] = [
-    (Kind::Ema, "ema"),
-    (Kind::Mean, "mean"),
-    (Kind::Gaussian, "gaussian"),
+/// Scales with their words.
+const SCALES: [(ScaleChoice, &str); 3] = [
+    (ScaleChoice::Linear, "linear"),
+    (ScaleChoice::Log, "log"),
+    (ScaleChoice::Symlog, "symlog"),
 ];
 
 /// Meaning of the band around the mean of a group.
@@ -112,14 +196,6 @@ pub(super) enum Spread {
     Error,
 }
 
-impl Spread {
-    pub(super) const ALL: [(Self, &'static str); 3] = [
-        (Self::Range, "range"),
-        (Self::Deviation, "std"),
-        (Self::Error, "err"),
-    ];
-}
-
 /// Grouping key of runs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum GroupBy {
@@ -132,8 +208,7 @@ pub(super) enum GroupBy {
 
 impl GroupBy {
     /// Parses the keyword of an address.
-    pub(super) fn parse(text: Option<&str>) -> Option<Self> {
-        let text = text?;
+    pub(super) fn parse(text: &str) -> Option<Self> {
         if text == "folder" {
             return Some(Self::Folder);
         }
@@ -154,49 +229,46 @@ impl GroupBy {
     }
 }
 
-/// Choice for a keyword of the address; the default for an unknown one.
-pub(super) fn choice<T: Copy + Default>(key: Option<&str>, all: &[(T, &str)]) -> T {
-    let found = all.iter().find(|(_, name)| Some(*name) == key);
-    found.map(|(choice, _)| *choice).unwrap_or_default()
-}
-
-/// Keyword for the address; `None` for the default.
-pub(super) fn key<T: Copy + Default + PartialEq>(
-    choice: T,
-    all: &[(T, &'static str)],
-) -> Option<&'static str> {
-    if choice == T::default() {
-        return None;
-    }
-    all.iter()
-        .find(|(other, _)| *other == choice)
-        .map(|(_, name)| *name)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
-    fn words_are_read_leniently() {
-        assert_eq!(choice(Some("log"), &ScaleChoice::ALL), ScaleChoice::Log);
-        assert_eq!(choice(Some("?"), &ScaleChoice::ALL), ScaleChoice::Linear);
-        assert_eq!(key(ScaleChoice::Linear, &ScaleChoice::ALL), None);
-        assert_eq!(key(CardSize::Small, &CardSize::ALL), Some("s"));
-        assert_eq!(key(CardSize::Medium, &CardSize::ALL), None);
+    fn addresses_are_read_leniently() {
+        for (search, weight) in [("smooth=7", MAX_SMOOTHING), ("smooth=x", 0.0), ("", 0.0)] {
+            assert!(
+                (SMOOTHING.value_in(search) - weight).abs() < 1e-9,
+                "{search}"
+            );
+        }
+        assert_eq!(Y.value_in("y=log"), ScaleChoice::Log);
+        assert_eq!(Y.value_in("y=?"), ScaleChoice::Linear);
+        assert_eq!(SIZE.value_in("size=s"), CardSize::Small);
+        let scales = OWN_Y.value_in("ys=log:a:b,?:c,d");
+        assert_eq!(scales.len(), 2);
+        assert_eq!(scales["a:b"], ScaleChoice::Log);
+        assert_eq!(scales["c"], ScaleChoice::Linear);
     }
 
     #[test]
-    fn words_of_x_are_read_back() {
-        for (x, tag) in [
-            (XChoice::Step, None),
-            (XChoice::Wall, None),
-            (XChoice::Tag, Some("train/a:b")),
+    fn ranges_of_single_cards_are_read() {
+        let ranges = OWN_RANGES.value_in("zooms=10:20:a:b,::loss,x:y:z,5");
+        assert_eq!(ranges.len(), 2);
+        assert_eq!(ranges["a:b"], Some((10.0, 20.0)));
+        assert_eq!(ranges["loss"], None);
+    }
+
+    #[test]
+    fn words_of_x_are_read() {
+        let tag = Some("train/a:b".to_owned());
+        for (search, x) in [
+            ("x=step", (XChoice::Step, None)),
+            ("x=wall", (XChoice::Wall, None)),
+            ("x=tag:train/a:b", (XChoice::Tag, tag)),
+            ("x=tag:", (XChoice::Step, None)),
         ] {
-            let word = x.word(tag);
-            assert_eq!(XChoice::parse(word.as_deref()), (x, tag.map(str::to_owned)));
+            assert_eq!(X.value_in(search), x, "{search}");
         }
-        assert_eq!(XChoice::parse(Some("tag:")), (XChoice::Step, None));
     }
 
     #[test]
@@ -206,9 +278,9 @@ mod tests {
             GroupBy::Hparam("lr:x".to_owned()),
             GroupBy::Pattern("seed(\\d)".to_owned()),
         ] {
-            assert_eq!(GroupBy::parse(Some(&group.words())), Some(group));
+            assert_eq!(GroupBy::parse(&group.words()), Some(group));
         }
-        assert_eq!(GroupBy::parse(Some("hp:")), None);
-        assert_eq!(GroupBy::parse(Some("x")), None);
+        assert_eq!(GroupBy::parse("hp:"), None);
+        assert_eq!(GroupBy::parse("x"), None);
     }
 }

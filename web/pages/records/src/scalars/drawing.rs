@@ -7,13 +7,13 @@ use trainscope_charts::geometry::end_of;
 use trainscope_charts::label;
 use trainscope_charts::line::LimitLine;
 
+use super::choices::Range;
 use super::choices::XChoice;
 use super::data::{CardLines, Curve, x_values};
 use super::groups::grouped;
 use super::limits::{self, Beyond};
 use super::page::PageState;
 use super::picture::{Look, Picture, class_of};
-use super::settings::Range;
 use trainscope_web_kit::components::{Figure, Palette, use_palette};
 use trainscope_web_kit::i18n::{I18n, use_i18n};
 use trainscope_web_kit::prelude::*;

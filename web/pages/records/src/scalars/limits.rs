@@ -4,8 +4,8 @@ use trainscope_api::notebook::{Limit, Threshold};
 use trainscope_charts::label;
 use trainscope_charts::line::LimitLine;
 
+use super::choices::Range;
 use super::data::{CardLines, Curve};
-use super::settings::Range;
 
 /// Ranges of values beyond the limits.
 pub(super) fn beyond(threshold: &Threshold) -> Vec<(f64, f64)> {

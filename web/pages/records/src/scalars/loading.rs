@@ -4,10 +4,10 @@ use std::sync::Arc;
 
 use leptos::task::spawn_local;
 
+use super::choices::Range;
 use super::choices::XChoice;
 use super::data::{CardLines, Want, x_values};
 use super::page::PageState;
-use super::settings::Range;
 use trainscope_web_kit::client;
 use trainscope_web_kit::components::browse::TagEntry;
 use trainscope_web_kit::live::use_live;

@@ -155,7 +155,7 @@ fn Groups(page: PageState) -> impl IntoView {
     };
     let on_change = move |event: web_sys::Event| {
         let words = event_target_value(&event);
-        let group = GroupBy::parse((!words.is_empty()).then_some(&*words));
+        let group = GroupBy::parse(&words);
         settings.set_group(group.as_ref(), History::Push);
     };
     view! {

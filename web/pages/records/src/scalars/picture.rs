@@ -9,9 +9,9 @@ use trainscope_charts::line::{Class, LimitLine, Line, Stretch, Stroke};
 use trainscope_charts::smooth::{self, Kind};
 use trainscope_charts::theme::Rgb;
 
+use super::choices::Range;
 use super::choices::XChoice;
 use super::data::{CardLines, Curve, steps_as_x, x_values};
-use super::settings::Range;
 
 /// For points drawn as buckets, the unit of smoothing is this fraction of the plot's width, so that lines of all
 /// lengths are smoothed alike. For points drawn one by one, the unit is the point: values then equal those of other

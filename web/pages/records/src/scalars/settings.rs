@@ -4,24 +4,15 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use trainscope_charts::line::YRange;
 use trainscope_charts::smooth::Kind;
-use trainscope_web_kit::format;
+use trainscope_web_kit::parameters::{FULL, SCALARS_AT, SCALARS_RANGE};
 use trainscope_web_kit::prelude::*;
 
 use super::choices::{
-    CardSize, GroupBy, SMOOTHINGS, ScaleChoice, Spread, XChoice, Y_RANGES, choice, key,
+    BAND, CardSize, GROUP, GroupBy, LINKED, OWN_RANGES, OWN_Y, OwnRanges, Range, SIZE, SMOOTHING,
+    SMOOTHING_KIND, SPREAD, SUPERSEDED, ScaleChoice, Spread, X, X_SCALE, XChoice, Y, Y_RANGE,
 };
 use trainscope_web_kit::components::browse::{Browse, RunNames};
-use trainscope_web_kit::url_state::{History, UrlState};
-
-/// Default weight of smoothing: none, because a smoothed line of few points misses all of them.
-const SMOOTHING: f64 = 0.0;
-/// Maximum weight of smoothing.
-pub(super) const MAX_SMOOTHING: f64 = 0.99;
-
-/// A range of x.
-pub(super) type Range = (f64, f64);
-/// Ranges of single cards, by tag; `None` is everything.
-pub(super) type OwnRanges = BTreeMap<String, Option<Range>>;
+use trainscope_web_kit::url_state::{Change, History, UrlState, join_list};
 
 /// The choices, as signals.
 #[derive(Clone, Copy)]
@@ -77,14 +68,8 @@ impl Settings {
     /// Reads the address.
     pub(super) fn from_address(browse: Browse) -> Self {
         let url = browse.url;
-        let x = url.param("x");
-        let x = Memo::new(move |_| x.with(|text| XChoice::parse(text.as_deref())));
-        let range = url.param("range");
-        let own_ranges = url.list("zooms");
-        let own_y = url.list("ys");
-        let group = url.param("group");
-        let smooth = url.param("smooth");
-        let at = url.param("at");
+        let x = url.setting(X);
+        let smoothing = url.setting(SMOOTHING);
         let settings = Self {
             url,
             page_run: browse.own,
@@ -93,26 +78,26 @@ impl Settings {
             x: Memo::new(move |_| x.with(|(x, _)| *x)),
             per_epoch: RwSignal::new(BTreeSet::new()),
             x_tag: Memo::new(move |_| x.with(|(_, tag)| tag.clone())),
-            x_scale: chosen(url, "xs", &ScaleChoice::ALL),
-            y: chosen(url, "y", &ScaleChoice::ALL),
-            own_y: Memo::new(move |_| own_y.with(|items| parse_scales(items))),
-            y_range: chosen(url, "yr", &Y_RANGES),
-            smoothing: RwSignal::new(SMOOTHING),
-            smoothing_kind: chosen(url, "by", &SMOOTHINGS),
-            has_band: flag(url, "band", true),
-            has_superseded: flag(url, "superseded", false),
-            is_linked: flag(url, "link", true),
-            range: Memo::new(move |_| range.with(|text| parse_range(text.as_deref()))),
-            own_ranges: Memo::new(move |_| own_ranges.with(|items| parse_ranges(items))),
-            group: Memo::new(move |_| group.with(|text| GroupBy::parse(text.as_deref()))),
-            spread: chosen(url, "spread", &Spread::ALL),
-            card_size: chosen(url, "size", &CardSize::ALL),
-            full: url.param("full"),
+            x_scale: url.setting(X_SCALE),
+            y: url.setting(Y),
+            own_y: url.setting(OWN_Y),
+            y_range: url.setting(Y_RANGE),
+            smoothing: RwSignal::new(0.0),
+            smoothing_kind: url.setting(SMOOTHING_KIND),
+            has_band: url.setting(BAND),
+            has_superseded: url.setting(SUPERSEDED),
+            is_linked: url.setting(LINKED),
+            range: url.param(SCALARS_RANGE),
+            own_ranges: url.setting(OWN_RANGES),
+            group: url.param(GROUP),
+            spread: url.setting(SPREAD),
+            card_size: url.setting(SIZE),
+            full: url.param(FULL),
             target: browse.target,
-            at: Memo::new(move |_| at.with(|at| format::parse_number(at.as_deref()?))),
+            at: url.param(SCALARS_AT),
         };
         Effect::new(move || {
-            let weight = smooth.with(|text| parse_smoothing(text.as_deref()));
+            let weight = smoothing.get();
             if settings.smoothing.get_untracked().to_bits() != weight.to_bits() {
                 settings.smoothing.set(weight);
             }
@@ -122,19 +107,18 @@ impl Settings {
 
     /// Chooses the x axis; removes ranges, which are in units of the old one.
     pub(super) fn set_x(self, x: XChoice, tag: Option<&str>) {
-        let word = x.word(tag);
-        let changes = [("x", word.as_deref()), ("range", None), ("zooms", None)];
+        let x = X.to((x, tag.map(str::to_owned)));
+        let changes = [x, SCALARS_RANGE.clear(), OWN_RANGES.clear()];
         self.url.set(&changes, History::Push);
     }
 
     pub(super) fn set_x_scale(self, scale: ScaleChoice) {
-        self.push("xs", key(scale, &ScaleChoice::ALL));
+        self.push(X_SCALE.to(scale));
     }
 
     /// Chooses the scale of the y axis of all cards.
     pub(super) fn set_y(self, scale: ScaleChoice) {
-        let changes = [("y", key(scale, &ScaleChoice::ALL)), ("ys", None)];
-        self.url.set(&changes, History::Push);
+        self.url.set(&[Y.to(scale), OWN_Y.clear()], History::Push);
     }
 
     /// Chooses the scale of the y axis of one card.
@@ -144,47 +128,38 @@ impl Settings {
         if scale != self.y.get_untracked() {
             scales.insert(tag.to_owned(), scale);
         }
-        let word = |scale: ScaleChoice| key(scale, &ScaleChoice::ALL).unwrap_or("linear");
-        let items: Vec<String> = scales
-            .iter()
-            .map(|(tag, scale)| format!("{}:{tag}", word(*scale)))
-            .collect();
-        self.url.set_list("ys", &items, History::Push);
+        self.push(OWN_Y.to(scales));
     }
 
     /// Chooses the values covered by the y axis.
     pub(super) fn set_y_range(self, range: YRange) {
-        self.push("yr", key(range, &Y_RANGES));
+        self.push(Y_RANGE.to(range));
     }
 
     pub(super) fn set_smoothing_kind(self, kind: Kind) {
-        self.push("by", key(kind, &SMOOTHINGS));
+        self.push(SMOOTHING_KIND.to(kind));
     }
 
     /// Writes the slider's weight into the address.
     pub(super) fn keep_smoothing(self) {
         let weight = self.smoothing.get_untracked();
-        let text = format!("{weight:.2}");
-        let value = ((weight - SMOOTHING).abs() > 1e-9).then_some(&*text);
-        self.url.set(&[("smooth", value)], History::Replace);
+        self.url.set(&[SMOOTHING.to(weight)], History::Replace);
     }
 
     /// Shows or hides envelopes.
     pub(super) fn set_band(self, is_shown: bool) {
-        self.push("band", (!is_shown).then_some("0"));
+        self.push(BAND.to(is_shown));
     }
 
     /// Shows or hides superseded points.
     pub(super) fn set_superseded(self, is_shown: bool) {
-        self.push("superseded", is_shown.then_some("1"));
+        self.push(SUPERSEDED.to(is_shown));
     }
 
     /// Makes cards zoom together, or separately.
     pub(super) fn set_linked(self, is_linked: bool) {
-        let mut changes = vec![("link", (!is_linked).then_some("0"))];
-        if is_linked {
-            changes.push(("zooms", None));
-        }
+        let mut changes = vec![LINKED.to(is_linked)];
+        changes.extend(is_linked.then(|| OWN_RANGES.clear()));
         self.url.set(&changes, History::Push);
     }
 
@@ -200,8 +175,8 @@ impl Settings {
                 format!("{range}:{tag}")
             })
             .collect();
-        let items = (!items.is_empty()).then(|| trainscope_web_kit::url_state::join_list(&items));
-        let changes = [("range", text.as_deref()), ("zooms", items.as_deref())];
+        let items = (!items.is_empty()).then(|| join_list(&items));
+        let changes = [SCALARS_RANGE.typed(text), OWN_RANGES.typed(items)];
         self.url.set(&changes, History::Push);
     }
 
@@ -235,87 +210,33 @@ impl Settings {
 
     /// Groups runs; `None` draws each separately.
     pub(super) fn set_group(self, group: Option<&GroupBy>, history: History) {
-        let words = group.map(GroupBy::words);
-        self.url.set(&[("group", words.as_deref())], history);
+        self.url.set(&[GROUP.to_option(group.cloned())], history);
     }
 
     /// Chooses the meaning of the band of a group.
     pub(super) fn set_spread(self, spread: Spread) {
-        self.push("spread", key(spread, &Spread::ALL));
+        self.push(SPREAD.to(spread));
     }
 
     pub(super) fn set_card_size(self, size: CardSize) {
-        self.push("size", key(size, &CardSize::ALL));
+        self.push(SIZE.to(size));
     }
 
     /// Fills the page with one card; `None` returns to all cards.
     pub(super) fn set_full(self, tag: Option<&str>) {
-        self.push("full", tag);
+        self.push(FULL.to_option(tag));
     }
 
-    fn push(self, key: &str, value: Option<&str>) {
-        self.url.set(&[(key, value)], History::Push);
+    fn push(self, change: Change) {
+        self.url.set(&[change], History::Push);
     }
-}
-
-fn chosen<T>(url: UrlState, name: &'static str, all: &'static [(T, &'static str)]) -> Memo<T>
-where
-    T: Copy + Default + PartialEq + Send + Sync + 'static,
-{
-    let word = url.param(name);
-    Memo::new(move |_| word.with(|word| choice(word.as_deref(), all)))
-}
-
-fn flag(url: UrlState, name: &'static str, default: bool) -> Memo<bool> {
-    let word = url.param(name);
-    Memo::new(move |_| {
-        word.with(|word| match word.as_deref() {
-            Some("0") => false,
-            Some("1") => true,
-            _ => default,
-        })
-    })
-}
-
-fn parse_smoothing(text: Option<&str>) -> f64 {
-    text.and_then(format::parse_number)
-        .map_or(SMOOTHING, |weight| weight.clamp(0.0, MAX_SMOOTHING))
-}
-
-fn parse_range(text: Option<&str>) -> Option<Range> {
-    let (lo, hi) = text?.split_once(',')?;
-    range_of(lo, hi)
-}
-
-fn range_of(lo: &str, hi: &str) -> Option<Range> {
-    let (lo, hi) = (format::parse_number(lo)?, format::parse_number(hi)?);
-    (lo < hi).then_some((lo, hi))
-}
-
-/// Items like `10:20:train/loss`, or `::train/loss` for everything.
-fn parse_ranges(items: &[String]) -> OwnRanges {
-    let ranges = items.iter().filter_map(|item| {
-        let mut parts = item.splitn(3, ':');
-        let (lo, hi, tag) = (parts.next()?, parts.next()?, parts.next()?);
-        let range = range_of(lo, hi);
-        let is_whole = lo.is_empty() && hi.is_empty();
-        (range.is_some() || is_whole).then(|| (tag.to_owned(), range))
-    });
-    ranges.collect()
-}
-
-/// Items like `log:train/loss`.
-fn parse_scales(items: &[String]) -> BTreeMap<String, ScaleChoice> {
-    let scales = items.iter().filter_map(|item| {
-        let (word, tag) = item.split_once(':')?;
-        Some((tag.to_owned(), choice(Some(word), &ScaleChoice::ALL)))
-    });
-    scales.collect()
 }
 
 /// A range, rounded as in the address.
 pub(super) fn rounded(range: Range, x: XChoice) -> Range {
-    parse_range(Some(&range_text(range, x, ','))).unwrap_or(range)
+    SCALARS_RANGE
+        .read(&range_text(range, x, ','))
+        .unwrap_or(range)
 }
 
 /// Whole steps, times with milliseconds, values with nine digits.
@@ -332,26 +253,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn addresses_are_read_leniently() {
-        assert_eq!(parse_range(Some("10,20")), Some((10.0, 20.0)));
-        for text in ["", "1", "2,1", "NaN,1", "1,inf", "a,b"] {
-            assert_eq!(parse_range(Some(text)), None, "{text}");
-        }
-        assert_eq!(
-            parse_smoothing(Some("7")).to_bits(),
-            MAX_SMOOTHING.to_bits()
-        );
-        assert_eq!(parse_smoothing(Some("x")).to_bits(), SMOOTHING.to_bits());
-    }
-
-    #[test]
-    fn ranges_of_single_cards_are_read_back() {
-        let items = ["10:20:a:b", "::loss", "x:y:z", "5"].map(str::to_owned);
-        let ranges = parse_ranges(&items);
-        assert_eq!(ranges.len(), 2);
-        assert_eq!(ranges["a:b"], Some((10.0, 20.0)));
-        assert_eq!(ranges["loss"], None);
-        let text = range_text((1.25e-4, 3e7), XChoice::Tag, ',');
-        assert_eq!(parse_range(Some(&text)), Some((1.25e-4, 3e7)));
+    fn small_and_large_values_survive_the_address() {
+        let range = (1.25e-4, 3e7);
+        let text = range_text(range, XChoice::Tag, ',');
+        assert_eq!(SCALARS_RANGE.read(&text), Some(range));
     }
 }

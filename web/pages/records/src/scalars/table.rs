@@ -2,10 +2,10 @@
 
 use trainscope_charts::label;
 
+use super::choices::Range;
 use super::choices::XChoice;
 use super::data::{CardLines, Curve, Want, x_values};
 use super::page::PageState;
-use super::settings::Range;
 use trainscope_web_kit::client::{self, ClientError};
 use trainscope_web_kit::components::{RightPanel, RunChip};
 use trainscope_web_kit::format;

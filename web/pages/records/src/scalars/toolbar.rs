@@ -6,12 +6,11 @@ use trainscope_charts::label;
 use trainscope_web_kit::format;
 use trainscope_web_kit::prelude::*;
 
-use super::choices::{ScaleChoice, XChoice};
+use super::choices::{MAX_SMOOTHING, ScaleChoice, XChoice};
 use super::drawing::{Pens, x_text};
 use super::export::{self, Format};
 use super::options::Options;
 use super::page::PageState;
-use super::settings::MAX_SMOOTHING;
 use super::x_tag::XTag;
 use trainscope_web_kit::components::{
     Check, Icon, IconButton, IconName, MenuItem, Popover, SegOption, Segmented,

@@ -2,7 +2,8 @@
 
 use std::time::Duration;
 
-use super::settings::{OwnRanges, Range, Settings, rounded};
+use super::choices::{OwnRanges, Range};
+use super::settings::{Settings, rounded};
 use trainscope_web_kit::prelude::*;
 
 /// Rest after a move before the address is written.

@@ -5,11 +5,12 @@ use trainscope_api::compare::GraphFacts;
 use super::model::use_model;
 use super::parts::{head, nothing};
 use trainscope_web_kit::i18n::use_i18n;
+use trainscope_web_kit::parameters::GRAPH_BASE;
 use trainscope_web_kit::prelude::*;
 use trainscope_web_kit::registry::RunPage;
 use trainscope_web_kit::route;
 use trainscope_web_kit::run_colour::use_run_colours;
-use trainscope_web_kit::url_state;
+use trainscope_web_kit::url_state::with_query;
 
 /// Types of nodes in a sentence.
 const TYPES: usize = 3;
@@ -43,7 +44,7 @@ fn href() -> String {
     let model = use_model();
     let other = model.other.get().unwrap_or_default();
     let href = route::run_href(&model.base(), RunPage::Graph);
-    format!("{href}?base={}", url_state::encode(&other))
+    with_query(&href, &[GRAPH_BASE.to(other)])
 }
 
 fn card(graph: &GraphFacts) -> AnyView {

@@ -10,24 +10,53 @@ use trainscope_api::compare::{
 
 use trainscope_web_kit::client;
 use trainscope_web_kit::format;
+use trainscope_web_kit::parameters::{RUNS, SEARCH, TENSOR};
 use trainscope_web_kit::prelude::*;
 use trainscope_web_kit::query::{Query, query};
 use trainscope_web_kit::run_colour::use_run_colours;
 use trainscope_web_kit::run_name::longer_names;
-use trainscope_web_kit::url_state::{History, UrlState, join_list, use_url_state};
+use trainscope_web_kit::url_state::{History, Key, Setting, UrlState, join_list, use_url_state};
 
-const RUNS: &str = "runs";
-const BASE: &str = "base";
-const OTHER: &str = "other";
-const TOLERANCE: &str = "tolerance";
-const SINCE: &str = "since";
-const ALIGN: &str = "align";
-const TAB: &str = "tab";
-const ALL: &str = "all";
-const SEARCH: &str = "q";
-const ROLE: &str = "role";
-const TENSOR: &str = "tensor";
-const STEP: &str = "step";
+const BASE: Key<String> = Key::new("base");
+/// Run shown against the base.
+const OTHER: Key<String> = Key::new("other");
+const TOLERANCE: Setting<f64> = Key::with(
+    "tolerance",
+    |text| format::parse_number(text).filter(|value| *value >= 0.0),
+    f64::to_string,
+)
+.or(DEFAULT_TOLERANCE);
+/// First compared step.
+const SINCE: Key<i64> = Key::with("since", typed_step, i64::to_string);
+const ALIGN: Setting<Align> = Key::of_words(
+    "align",
+    &[
+        (Align::Step, "step"),
+        (Align::Samples, "samples"),
+        (Align::Epoch, "epoch"),
+        (Align::Time, "time"),
+    ],
+)
+.or(Align::Step);
+const TAB: Setting<Tab> = Key::of_words(
+    "tab",
+    &[
+        (Tab::Summary, "summary"),
+        (Tab::Scalars, "scalars"),
+        (Tab::Tensors, "tensors"),
+        (Tab::Findings, "findings"),
+        (Tab::Graph, "graph"),
+        (Tab::Data, "data"),
+        (Tab::Configuration, "configuration"),
+    ],
+)
+.or(Tab::Summary);
+/// Runs are read to their ends.
+const ALL: Setting<bool> = Key::new("all").or(false);
+/// Role of the tensors on the map, as the server reads it.
+const ROLE: Key<String> = Key::new("role");
+/// Step of the base, of the chosen tensor or scalar.
+const STEP: Key<i64> = Key::with("step", typed_step, i64::to_string);
 
 /// Pause before the next request while the server still reads the runs.
 const READ_ON: Duration = Duration::from_millis(150);
@@ -58,19 +87,9 @@ impl Tab {
         Self::Data,
         Self::Configuration,
     ];
-    const NAMES: [&'static str; 7] = [
-        "summary",
-        "scalars",
-        "tensors",
-        "findings",
-        "graph",
-        "data",
-        "configuration",
-    ];
 }
 
 pub(super) const ALIGNS: [Align; 4] = [Align::Step, Align::Samples, Align::Epoch, Align::Time];
-const ALIGN_NAMES: [&str; 4] = ["step", "samples", "epoch", "time"];
 
 #[derive(Clone, Copy)]
 pub(super) struct Model {
@@ -85,7 +104,7 @@ pub(super) struct Model {
     pub(super) tab: Memo<Tab>,
     /// Run shown against the base.
     pub(super) other: Memo<Option<String>>,
-    pub(super) search: Memo<Option<String>>,
+    pub(super) search: Memo<String>,
     pub(super) role: Memo<Option<String>>,
     /// Chosen tensor or scalar, and step of the base.
     pub(super) chosen: Memo<Option<(String, i64)>>,
@@ -102,37 +121,11 @@ pub(super) fn use_model() -> Model {
 impl Model {
     pub(super) fn new() -> Self {
         let url = use_url_state();
-        let list = url.list(RUNS);
+        let list = url.setting(RUNS);
         let base = url.param(BASE);
         let runs = Memo::new(move |_| ordered(list.get(), base.get().as_deref()));
-        let number = |key| {
-            let text = url.param(key);
-            Memo::new(move |_| text.with(|text| format::parse_number(text.as_ref()?)))
-        };
-        let (tolerance, since, step) = (number(TOLERANCE), number(SINCE), number(STEP));
-        let tolerance = Memo::new(move |_| {
-            let valid = tolerance
-                .get()
-                .filter(|value| value.is_finite() && *value >= 0.0);
-            valid.unwrap_or(DEFAULT_TOLERANCE)
-        });
-        let since = Memo::new(move |_| since.get().map(whole));
-        let align = url.param(ALIGN);
-        let align = Memo::new(move |_| {
-            let name = align.get();
-            let at = ALIGN_NAMES
-                .iter()
-                .position(|known| Some(*known) == name.as_deref());
-            at.map_or(Align::Step, |at| ALIGNS[at])
-        });
-        let tab = url.param(TAB);
-        let tab = Memo::new(move |_| {
-            let name = tab.get();
-            let at = Tab::NAMES
-                .iter()
-                .position(|known| Some(*known) == name.as_deref());
-            at.map_or(Tab::Summary, |at| Tab::ALL[at])
-        });
+        let (tolerance, since) = (url.setting(TOLERANCE), url.param(SINCE));
+        let (align, tab) = (url.setting(ALIGN), url.setting(TAB));
         let other = url.param(OTHER);
         let other = Memo::new(move |_| {
             let wanted = other.get();
@@ -142,7 +135,7 @@ impl Model {
                 found.or_else(|| others().next()).cloned()
             })
         });
-        let all = url.param(ALL);
+        let all = url.setting(ALL);
         let asked_query = Memo::new(move |_| {
             let runs = runs.get();
             (runs.len() > 1).then(|| CompareQuery {
@@ -151,7 +144,7 @@ impl Model {
                 tolerance: Some(tolerance.get()),
                 since: since.get(),
                 align: align.get(),
-                all: u8::from(all.with(|all| all.as_deref() == Some("1"))),
+                all: u8::from(all.get()),
             })
         });
         let shown = Signal::derive(move || Arc::new(runs.get()));
@@ -161,7 +154,7 @@ impl Model {
         )
         .again_with_runs(shown)
         .cleared_with(move || runs.get());
-        let (search, role) = (url.param(SEARCH), url.param(ROLE));
+        let (search, role) = (url.setting(SEARCH), url.param(ROLE));
         let map_query = Memo::new(move |_| {
             let is_long = match tab.get() {
                 Tab::Summary => false,
@@ -176,7 +169,9 @@ impl Model {
                 tolerance: Some(tolerance.get()),
                 since: since.get(),
                 align: align.get(),
-                search: search.get().filter(|_| is_long),
+                search: is_long
+                    .then(|| search.get())
+                    .filter(|text| !text.is_empty()),
                 role: role.get().filter(|_| is_long),
                 limit: Some(if is_long { TENSOR_ROWS } else { SUMMARY_ROWS }),
                 ..MapQuery::default()
@@ -195,8 +190,8 @@ impl Model {
         read_on(map, |answer: &DifferenceMap| answer.progress.is_some());
         let colours = use_run_colours();
         Effect::new(move || colours.draw_together(runs.get()));
-        let tensor = url.param(TENSOR);
-        let chosen = Memo::new(move |_| Some((tensor.get()?, step.get().map(whole)?)));
+        let (tensor, step) = (url.param(TENSOR), url.param(STEP));
+        let chosen = Memo::new(move |_| tensor.get().zip(step.get()));
         Self {
             url,
             runs,
@@ -240,13 +235,12 @@ impl Model {
     }
 
     pub(super) fn set_runs(self, runs: &[String]) {
-        let runs = join_list(runs);
-        let changes = [(RUNS, Some(&*runs)), (BASE, None), (OTHER, None)];
+        let changes = [RUNS.to(runs), BASE.clear(), OTHER.clear()];
         self.url.set(&changes, History::Push);
     }
 
     pub(super) fn show_other(self, run: &str) {
-        self.url.set(&[(OTHER, Some(run))], History::Push);
+        self.url.set(&[OTHER.to(run)], History::Push);
     }
 
     pub(super) fn make_base(self, run: &str) {
@@ -257,50 +251,39 @@ impl Model {
     }
 
     pub(super) fn show_tab(self, tab: Tab) {
-        let name = (tab != Tab::Summary).then_some(Tab::NAMES[tab as usize]);
-        self.url.set(&[(TAB, name)], History::Push);
+        self.url.set(&[TAB.to(tab)], History::Push);
     }
 
     pub(super) fn set_align(self, align: Align) {
-        let name = (align != Align::Step).then_some(ALIGN_NAMES[align as usize]);
-        self.url.set(&[(ALIGN, name)], History::Push);
+        self.url.set(&[ALIGN.to(align)], History::Push);
     }
 
     pub(super) fn set_tolerance(self, text: &str) {
-        let tolerance = format::parse_number(text)
-            .filter(|tolerance| tolerance.is_finite() && *tolerance >= 0.0);
-        if let Some(tolerance) = tolerance {
-            let param = (tolerance - DEFAULT_TOLERANCE)
-                .abs()
-                .gt(&0.0)
-                .then(|| tolerance.to_string());
-            self.url
-                .set(&[(TOLERANCE, param.as_deref())], History::Push);
+        if let Some(tolerance) = TOLERANCE.read(text) {
+            self.url.set(&[TOLERANCE.to(tolerance)], History::Push);
         }
     }
 
     pub(super) fn set_since(self, text: &str) {
-        let since = format::parse_number(text).map(|number| whole(number).to_string());
-        self.url.set(&[(SINCE, since.as_deref())], History::Push);
+        let since = SINCE.to_option(SINCE.read(text));
+        self.url.set(&[since], History::Push);
     }
 
     pub(super) fn set_search(self, text: &str) {
-        let search = (!text.is_empty()).then_some(text);
-        self.url.set(&[(SEARCH, search)], History::Replace);
+        self.url.set(&[SEARCH.to(text)], History::Replace);
     }
 
     pub(super) fn set_role(self, role: Option<&str>) {
-        self.url.set(&[(ROLE, role)], History::Push);
+        self.url.set(&[ROLE.to_option(role)], History::Push);
     }
 
     pub(super) fn read_all(self) {
-        self.url.set(&[(ALL, Some("1"))], History::Replace);
+        self.url.set(&[ALL.to(true)], History::Replace);
     }
 
     /// Chooses a tensor at a step of the base.
     pub(super) fn choose(self, tensor: &str, step: i64) {
-        let step = step.to_string();
-        let changes = [(TENSOR, Some(tensor)), (STEP, Some(&*step))];
+        let changes = [TENSOR.to(tensor), STEP.to(step)];
         self.url.set(&changes, History::Replace);
     }
 
@@ -418,8 +401,8 @@ fn ordered(list: Vec<String>, base: Option<&str>) -> Vec<String> {
 }
 
 #[expect(clippy::cast_possible_truncation, reason = "a step typed by a user")]
-fn whole(number: f64) -> i64 {
-    number.round() as i64
+fn typed_step(text: &str) -> Option<i64> {
+    Some(format::parse_number(text)?.round() as i64)
 }
 
 #[cfg(test)]

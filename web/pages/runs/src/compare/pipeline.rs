@@ -5,10 +5,11 @@ use trainscope_api::compare::{PipelineDifference, PipelineFacts};
 use super::model::use_model;
 use super::parts::{downloads, head, nothing};
 use trainscope_web_kit::i18n::use_i18n;
+use trainscope_web_kit::parameters::PIPELINE_AGAINST;
 use trainscope_web_kit::prelude::*;
 use trainscope_web_kit::registry::RunPage;
 use trainscope_web_kit::route;
-use trainscope_web_kit::url_state;
+use trainscope_web_kit::url_state::with_query;
 
 #[component]
 pub(super) fn PipelineTab() -> impl IntoView {
@@ -23,7 +24,7 @@ pub(super) fn PipelineTab() -> impl IntoView {
     let href = move || {
         let other = model.other.get().unwrap_or_default();
         let href = route::run_href(&model.base(), RunPage::Pipeline);
-        format!("{href}?against={}", url_state::encode(&other))
+        with_query(&href, &[PIPELINE_AGAINST.to(other)])
     };
     let right = view! {
         {downloads("pipeline", move || {

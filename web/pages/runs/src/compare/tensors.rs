@@ -85,7 +85,7 @@ fn Filter() -> impl IntoView {
                 class="field"
                 placeholder=i18n.text(|t| t.compare().search)
                 aria-label=i18n.text(|t| t.compare().search)
-                prop:value=move || model.search.get().unwrap_or_default()
+                prop:value=move || model.search.get()
                 on:input=move |event| model.set_search(&event_target_value(&event))
             />
             {buttons}

@@ -12,6 +12,7 @@ use trainscope_charts::parallel::{AxisKind, AxisSpec, Spot};
 use trainscope_charts::scale::Scale;
 
 use super::view::{View, text_of};
+use trainscope_web_kit::url_state::{Key, Setting};
 
 /// Maximum number of default axes.
 const MAX_AXES: usize = 12;
@@ -52,8 +53,12 @@ pub(super) struct AxisLook {
 /// Looks by the key of the column.
 pub(super) type Looks = BTreeMap<String, AxisLook>;
 
+/// Parameter of the address: the looks of all axes.
+pub(super) const LOOKS: Setting<Looks> =
+    Key::of_items("scale", |items| Some(parse_looks(items)), look_items).or(Looks::new());
+
 /// Parses the looks of the address, such as `lr=log` and `loss=down`; skips unknown words.
-pub(super) fn parse_looks(items: &[String]) -> Looks {
+fn parse_looks(items: &[String]) -> Looks {
     let mut looks = Looks::new();
     for item in items {
         let Some((key, word)) = item.rsplit_once('=') else {
@@ -71,7 +76,7 @@ pub(super) fn parse_looks(items: &[String]) -> Looks {
     looks
 }
 
-pub(super) fn look_items(looks: &Looks) -> Vec<String> {
+fn look_items(looks: &Looks) -> Vec<String> {
     let of = |(key, look): (&String, &AxisLook)| {
         let scale = look.scale.map(|scale| format!("{key}={}", scale.text()));
         let down = look.is_upside_down.then(|| format!("{key}=down"));

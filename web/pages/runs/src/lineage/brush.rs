@@ -8,6 +8,7 @@ use trainscope_api::filter::terms as parsed_terms;
 use trainscope_charts::parallel::{AxisKind, Lane, Spot};
 
 use super::axis::OTHERS;
+use trainscope_web_kit::url_state::{Key, Setting};
 
 /// Dividers of the text, escaped in keys and choices.
 const DIVIDERS: &AsciiSet = &CONTROLS
@@ -212,17 +213,21 @@ fn end(number: f64) -> String {
     }
 }
 
-/// Text of brushes for the address; `None` without any.
-pub(super) fn text(brushes: &Brushes) -> Option<String> {
+/// Parameter of the address: the brushes of all axes.
+pub(super) const BRUSH: Setting<Brushes> =
+    Key::with("brush", |value| Some(parse(value)), text).or(Brushes::new());
+
+/// Text of brushes for the address.
+fn text(brushes: &Brushes) -> String {
     let filled = brushes.iter().filter(|(_, brush)| !brush.is_empty());
     let texts: Vec<String> = filled
         .map(|(key, brush)| format!("{}:{}", escaped(key), brush.text()))
         .collect();
-    (!texts.is_empty()).then(|| texts.join(";"))
+    texts.join(";")
 }
 
 /// Parses the text of brushes; skips invalid parts.
-pub(super) fn parse(text: &str) -> Brushes {
+fn parse(text: &str) -> Brushes {
     let parts = text.split(';').filter_map(|part| part.split_once(':'));
     let brushes = parts.map(|(key, text)| (unescaped(key), Brush::parse(text)));
     brushes.filter(|(_, brush)| !brush.is_empty()).collect()
@@ -258,14 +263,14 @@ mod tests {
             ..Brush::default()
         };
         let all = Brushes::from([("metric:loss;x".to_owned(), lr), ("opt".to_owned(), opt)]);
-        let text = text(&all).unwrap();
+        let text = text(&all);
         assert_eq!(parse(&text), all, "{text}");
         assert_eq!(
             parse("lr:1e-4..1e-2,3e-2..")["lr"].ranges,
             [(1e-4, 1e-2), (0.03, f64::INFINITY)]
         );
         assert!(parse("lr;:;lr:x..y;opt:!what").is_empty());
-        assert_eq!(super::text(&Brushes::new()), None);
+        assert_eq!(super::text(&Brushes::new()), "");
     }
 
     #[test]

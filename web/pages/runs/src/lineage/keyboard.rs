@@ -97,7 +97,7 @@ pub(super) fn listen(filter: NodeRef<Input>) {
             }
             ("i", _) => {
                 let Some(run) = run else { return false };
-                model.open_panel(Some(&SidePanel::Row(run)));
+                model.open_panel(Some(SidePanel::Row(run)));
             }
             ("h", _) => {
                 let Some(run) = run else { return false };

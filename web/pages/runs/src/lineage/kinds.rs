@@ -10,11 +10,14 @@ use super::model::{Model, use_model};
 use trainscope_web_kit::client;
 use trainscope_web_kit::components::{IconName, RunChip, StatePage};
 use trainscope_web_kit::format;
+use trainscope_web_kit::parameters::PIPELINE_AGAINST;
 use trainscope_web_kit::prelude::*;
 use trainscope_web_kit::query::query;
 use trainscope_web_kit::route::{self, RunPage};
-use trainscope_web_kit::url_state::{self, History};
+use trainscope_web_kit::url_state::{History, Key, with_query};
 
+/// Kind that the others are compared with.
+const BASE: Key<String> = Key::new("base");
 /// Key of the column of kinds.
 const KIND: &str = "data:pipeline";
 
@@ -23,7 +26,7 @@ pub(super) fn Kinds() -> impl IntoView {
     let model = use_model();
     let i18n = model.i18n;
     let kinds = query(|| Some(()), |()| async { client::pipeline_kinds().await }).again_with_list();
-    let base = model.url.param("base");
+    let base = model.url.param(BASE);
     Effect::new(move || {
         if model.store.is_ready.get() {
             model.store.need(&[KIND.to_owned()]);
@@ -120,11 +123,8 @@ fn table(
         .and_then(first_run)
         .zip(first_run(&base_kind));
     let link = compared.map(|(run, other)| {
-        let href = format!(
-            "{}?against={}",
-            route::run_href(&run, RunPage::Pipeline),
-            url_state::encode(&other)
-        );
+        let pipeline = route::run_href(&run, RunPage::Pipeline);
+        let href = with_query(&pipeline, &[PIPELINE_AGAINST.to(other)]);
         view! { <a class="link" href=href>{texts.open_pipelines}</a> }
     });
     view! {
@@ -246,7 +246,7 @@ fn row(
             (i18n.texts().lineage().kept)(kept as u64, count as u64)
         }
     };
-    let to_base = move |_| model.url.set(&[("base", Some(&pressed))], History::Push);
+    let to_base = move |_| model.url.set(&[BASE.to(&pressed)], History::Push);
     let runs = StoredValue::new(kind.runs.clone());
     let cut = kind.run_count.saturating_sub(kind.runs.len()) as u64;
     let span = answer.places.len() + 2 + kind.results.len();

@@ -8,8 +8,8 @@ use trainscope_api::importance::Measure;
 use trainscope_api::table::{ColumnInfo, Direction, TableColumns};
 use trainscope_charts::parallel::AxisSpec;
 
-use super::axis::{self, Looks, axis_of, info_of};
-use super::brush::{self, Brush, Brushes};
+use super::axis::{self, LOOKS, Looks, axis_of, info_of};
+use super::brush::{BRUSH, Brush, Brushes};
 use super::filter::Filter;
 use super::front::fronts_of;
 use super::order::{NAME, SortKey, sorted};
@@ -18,33 +18,54 @@ use super::view::View;
 use trainscope_web_kit::frames::after_paint;
 use trainscope_web_kit::i18n::{I18n, use_i18n};
 use trainscope_web_kit::notebook::{Notes, use_notebook};
+use trainscope_web_kit::parameters::{LINEAGE_FOCUS, RUNS, SEARCH};
 use trainscope_web_kit::prelude::*;
 use trainscope_web_kit::state::{AppState, use_app_state};
-use trainscope_web_kit::url_state::{UrlState, use_url_state};
+use trainscope_web_kit::url_state::{Key, Setting, UrlState, use_url_state};
 
 mod actions;
 
-const RUNS: &str = "runs";
-const FILTER: &str = "q";
-const COLUMNS: &str = "cols";
-const SORT: &str = "sort";
-const AXES: &str = "axes";
-const COLOUR: &str = "colour";
-const LOOKS: &str = "scale";
-const BRUSH: &str = "brush";
-const GROUP: &str = "group";
-const TARGET: &str = "target";
-const GOAL: &str = "goal";
-const MEASURE: &str = "measure";
-const TAB: &str = "tab";
-const FOCUS: &str = "focus";
-const SELECTED: &str = "sel";
-const PANEL: &str = "panel";
-const BAR: &str = "bar";
-const PARETO: &str = "pareto";
-const OF: &str = "of";
-/// Value of [`OF`] for the kept runs.
-const KEPT: &str = "kept";
+const COLUMNS: Key<Vec<String>> = Key::new("cols");
+const SORT: Setting<Vec<SortKey>> = Key::new("sort").or(Vec::new());
+const AXES: Key<Vec<String>> = Key::new("axes");
+const COLOUR: Key<String> = Key::new("colour");
+/// Columns whose equal values group runs.
+const GROUP: Setting<Vec<String>> = Key::new("group").or(Vec::new());
+/// Column of the result.
+const TARGET: Key<String> = Key::new("target");
+const GOAL: Key<Direction> = Key::of_words(
+    "goal",
+    &[(Direction::Less, "less"), (Direction::More, "more")],
+);
+const MEASURE: Key<Measure> = Key::of_words(
+    "measure",
+    &[
+        (Measure::Variance, "variance"),
+        (Measure::BestTenth, "best"),
+        (Measure::Rank, "rank"),
+        (Measure::Linear, "linear"),
+    ],
+);
+/// The tab of data.
+const IS_DATA: Setting<bool> = Key::of_words("tab", &[(true, "data")]).or(false);
+const SELECTED: Setting<Vec<String>> = Key::new("sel").or(Vec::new());
+const PANEL: Key<SidePanel> = Key::with(
+    "panel",
+    |text| match text.strip_prefix("run:") {
+        Some(run) => Some(SidePanel::Row(run.to_owned())),
+        None => (text == "columns").then_some(SidePanel::Columns),
+    },
+    |panel| match panel {
+        SidePanel::Columns => "columns".to_owned(),
+        SidePanel::Row(run) => format!("run:{run}"),
+    },
+);
+/// Parameters of the scatter plot.
+const BAR: Setting<Vec<String>> = Key::new("bar").or(Vec::new());
+/// Results of the Pareto fronts.
+const PARETO: Setting<Vec<String>> = Key::new("pareto").or(Vec::new());
+/// Importances of the kept rows alone.
+const OF_KEPT: Setting<bool> = Key::of_words("of", &[(true, "kept")]).or(false);
 /// Maximum number of runs named in the address. Beyond it, brushes become terms of the filter.
 const MAX_NAMED: usize = 200;
 /// Period between updates of the table during a drag of a brush. An update on each frame would slow down the lines.
@@ -154,16 +175,15 @@ impl Model {
         let (state, url, notebook, i18n) =
             (use_app_state(), use_url_state(), use_notebook(), use_i18n());
         let store = Store::new();
-        let text = |key: &'static str| url.param(key);
         let columns = Memo::new(move |_| store.columns.answer.get().unwrap_or_default());
-        let named = url.list(RUNS);
+        let named = url.setting(RUNS);
         let hidden = Memo::new(move |_| {
             notebook.with(|book| {
                 let hidden = book.runs.iter().filter(|(_, notes)| notes.is_hidden);
                 hidden.map(|(run, _)| run.clone()).collect::<BTreeSet<_>>()
             })
         });
-        let group = url.list(GROUP);
+        let group = url.setting(GROUP);
         let view = Memo::new(move |_| {
             let named: HashSet<String> = named.get().into_iter().collect();
             let view = hidden.with(|hidden| {
@@ -178,8 +198,7 @@ impl Model {
                 view.grouped(&by)
             })
         });
-        let filter = text(FILTER);
-        let filter = Memo::new(move |_| filter.get().unwrap_or_default());
+        let filter = url.setting(SEARCH);
         // An address can be older than an alias, hence the duplicates.
         let shown_columns = move |keys: Vec<String>| {
             notebook.with(|book| {
@@ -193,22 +212,18 @@ impl Model {
                 shown
             })
         };
-        let target = text(TARGET);
+        let target = url.param(TARGET);
         let target = Memo::new(move |_| {
             target
                 .get()
                 .or_else(|| columns.with(|columns| axis::first_target(columns)))
         });
-        let (chosen_axes, has_axes) = (url.list(AXES), text(AXES));
-        let axis_keys = Memo::new(move |_| {
-            if has_axes.with(Option::is_some) {
-                shown_columns(chosen_axes.get())
-            } else {
-                columns.with(|columns| axis::first_axes(columns, target.get()))
-            }
+        let chosen_axes = url.param(AXES);
+        let axis_keys = Memo::new(move |_| match chosen_axes.get() {
+            Some(keys) => shown_columns(keys),
+            None => columns.with(|columns| axis::first_axes(columns, target.get())),
         });
-        let looks = url.list(LOOKS);
-        let looks = Memo::new(move |_| looks.with(|items| axis::parse_looks(items)));
+        let looks = url.setting(LOOKS);
         let axes = Memo::new(move |_| {
             let view = view.get();
             let texts = i18n.texts().lineage();
@@ -220,12 +235,8 @@ impl Model {
             });
             Arc::new(made.collect::<Vec<_>>())
         });
-        let (asked, draft) = (text(BRUSH), RwSignal::new(None::<Brushes>));
-        let brushes = Memo::new(move |_| {
-            draft.get().unwrap_or_else(|| {
-                asked.with(|text| text.as_deref().map(brush::parse).unwrap_or_default())
-            })
-        });
+        let (asked, draft) = (url.setting(BRUSH), RwSignal::new(None::<Brushes>));
+        let brushes = Memo::new(move |_| draft.get().unwrap_or_else(|| asked.get()));
         let parsed = Memo::new(move |_| filter.with(|text| Filter::parse(text)));
         let filtered = Memo::new(move |_| {
             let view = view.get();
@@ -265,29 +276,21 @@ impl Model {
                 marks,
             })
         });
-        let (chosen_columns, has_columns) = (url.list(COLUMNS), text(COLUMNS));
-        let table_keys = Memo::new(move |_| {
-            if has_columns.with(Option::is_some) {
-                shown_columns(chosen_columns.get())
-            } else {
-                columns.with(|columns| axis::first_columns(columns, None))
-            }
+        let chosen_columns = url.param(COLUMNS);
+        let table_keys = Memo::new(move |_| match chosen_columns.get() {
+            Some(keys) => shown_columns(keys),
+            None => columns.with(|columns| axis::first_columns(columns, None)),
         });
-        let goal = text(GOAL);
-        let goal = Memo::new(move |_| match goal.get().as_deref() {
-            Some("less") => Some(Direction::Less),
-            Some("more") => Some(Direction::More),
-            _ => {
+        let goal = url.param(GOAL);
+        let goal = Memo::new(move |_| {
+            goal.get().or_else(|| {
                 let target = target.get()?;
                 columns.with(|columns| info_of(columns, &target).direction)
-            }
+            })
         });
-        let measure = text(MEASURE);
-        let measure = Memo::new(move |_| measure.with(|text| parse_measure(text.as_deref()?)));
         let is_part =
             Memo::new(move |_| passing.with(|kept| kept.rows.len()) < view.with(|view| view.len()));
-        let of = text(OF);
-        let is_of_kept = Memo::new(move |_| of.with(|text| text.as_deref() == Some(KEPT)));
+        let is_of_kept = url.setting(OF_KEPT);
         let judged_runs = Memo::new(move |before: Option<&Option<Vec<String>>>| {
             if is_of_kept.get() && is_part.get() {
                 // The answer would be outdated while the brush still moves.
@@ -301,13 +304,13 @@ impl Model {
             let is_all = named.with(Vec::is_empty) && hidden.with(BTreeSet::is_empty);
             (!is_all).then(|| view.with(|view| view.runs_of_rows().flatten().cloned().collect()))
         });
-        let colour = text(COLOUR);
+        let colour = url.param(COLOUR);
         let colour = Memo::new(move |_| colour.get().or_else(|| target.get()));
-        let sort_list = url.list(SORT);
+        let sort_list = url.setting(SORT);
         let sort = Memo::new(move |_| {
             let keys = sort_list.get();
             if !keys.is_empty() {
-                return keys.iter().map(|key| SortKey::parse(key)).collect();
+                return keys;
             }
             // The best rows first; by name without a target and its direction.
             match (target.get(), goal.get()) {
@@ -332,7 +335,7 @@ impl Model {
             Arc::new(all.iter().copied().filter(is_kept).collect::<Vec<u32>>())
         });
         let table_order = table_order(view, order, draft);
-        let pareto = url.list(PARETO);
+        let pareto = url.setting(PARETO);
         let fronts = Memo::new(move |_| {
             let (view, keys) = (view.get(), pareto.get());
             let of = |key: &String| columns.with(|columns| info_of(columns, key).direction);
@@ -353,14 +356,7 @@ impl Model {
                 }
             })
         });
-        let (panel, tab, focus) = (text(PANEL), text(TAB), text(FOCUS));
-        let panel = Memo::new(move |_| {
-            let text = panel.get()?;
-            match text.strip_prefix("run:") {
-                Some(run) => Some(SidePanel::Row(run.to_owned())),
-                None => (text == "columns").then_some(SidePanel::Columns),
-            }
-        });
+        let focus = url.param(LINEAGE_FOCUS);
         let model = Self {
             state,
             url,
@@ -384,15 +380,15 @@ impl Model {
             colour,
             target,
             goal,
-            measure,
+            measure: url.param(MEASURE),
             is_part,
             is_of_kept,
             judged_runs,
             group,
-            is_data: Memo::new(move |_| tab.with(|text| text.as_deref() == Some("data"))),
-            selected: url.list(SELECTED),
-            panel,
-            bar: url.list(BAR),
+            is_data: url.setting(IS_DATA),
+            selected: url.setting(SELECTED),
+            panel: url.param(PANEL),
+            bar: url.setting(BAR),
             pareto,
             fronts,
             best,
@@ -488,22 +484,4 @@ fn table_order(
             .unwrap_or_else(|| (tick, view, order.get_untracked()))
     });
     Memo::new(move |_| renewed.with(|renewed| Arc::clone(&renewed.2)))
-}
-
-/// Names of measures in the address.
-const MEASURES: [(Measure, &str); 4] = [
-    (Measure::Variance, "variance"),
-    (Measure::BestTenth, "best"),
-    (Measure::Rank, "rank"),
-    (Measure::Linear, "linear"),
-];
-
-fn parse_measure(text: &str) -> Option<Measure> {
-    let found = MEASURES.iter().find(|(_, name)| *name == text);
-    found.map(|(measure, _)| *measure)
-}
-
-fn measure_text(measure: Measure) -> &'static str {
-    let found = MEASURES.iter().find(|(known, _)| *known == measure);
-    found.map_or("rank", |(_, name)| name)
 }

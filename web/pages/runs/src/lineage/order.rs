@@ -6,6 +6,7 @@ use trainscope_api::order::natural;
 use trainscope_api::table::CellValue;
 
 use super::view::View;
+use trainscope_web_kit::url_state::AddressText;
 
 /// Column of names in sort keys.
 pub(super) const NAME: &str = "run";
@@ -17,19 +18,19 @@ pub(super) struct SortKey {
     pub(super) is_descending: bool,
 }
 
-impl SortKey {
-    /// Text in the address, with a minus before a descending key.
-    pub(super) fn text(&self) -> String {
-        let sign = if self.is_descending { "-" } else { "" };
-        format!("{sign}{}", self.column)
-    }
-
-    pub(super) fn parse(text: &str) -> Self {
+/// The column, with a minus before a descending key.
+impl AddressText for SortKey {
+    fn read(text: &str) -> Option<Self> {
         let column = text.strip_prefix('-');
-        Self {
+        Some(Self {
             column: column.unwrap_or(text).to_owned(),
             is_descending: column.is_some(),
-        }
+        })
+    }
+
+    fn write(&self) -> String {
+        let sign = if self.is_descending { "-" } else { "" };
+        format!("{sign}{}", self.column)
     }
 }
 
@@ -172,7 +173,7 @@ mod tests {
             ),
         ]);
         let view = View::of(&table, |_| true);
-        let keys: Vec<SortKey> = keys.iter().map(|key| SortKey::parse(key)).collect();
+        let keys: Vec<SortKey> = keys.iter().filter_map(|key| SortKey::read(key)).collect();
         sorted(&view, &keys)
     }
 
@@ -188,7 +189,7 @@ mod tests {
 
     #[test]
     fn a_press_turns_the_direction_and_shift_adds_a_key() {
-        let texts = |keys: &[SortKey]| keys.iter().map(SortKey::text).collect::<Vec<_>>();
+        let texts = |keys: &[SortKey]| keys.iter().map(SortKey::write).collect::<Vec<_>>();
         let one = pressed(&[], "a", false);
         assert_eq!(texts(&one), ["a"]);
         assert_eq!(texts(&pressed(&one, "a", false)), ["-a"]);

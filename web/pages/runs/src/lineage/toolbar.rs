@@ -90,7 +90,7 @@ pub(super) fn Toolbar(
                 pressed=columns_open
                 on_press=move || {
                     let panel = SidePanel::Columns;
-                    model.open_panel((!columns_open.get_untracked()).then_some(&panel));
+                    model.open_panel((!columns_open.get_untracked()).then_some(panel.clone()));
                 }
             />
             <Exports />

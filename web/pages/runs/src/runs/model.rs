@@ -12,56 +12,25 @@ use super::columns::{self, Column, MAX_COLUMNS};
 use super::filter::{self, Filter, RunFacts};
 use super::layout::StandardColumn;
 use super::metrics::Metrics;
-use super::order::{Item, Sort, SortKey, arrange};
-use super::run_state::{Counts, Only};
+use super::order::{Item, SORT, Sort, SortKey, arrange};
+use super::run_state::{Counts, ONLY, Only};
 use trainscope_web_kit::notebook::{Notes, use_notebook};
+use trainscope_web_kit::parameters::{RUNS_PANEL, RunsPanel, SEARCH};
 use trainscope_web_kit::prelude::*;
 use trainscope_web_kit::route;
 use trainscope_web_kit::state::{AppState, use_app_state};
-use trainscope_web_kit::url_state::{History, UrlState, use_url_state};
+use trainscope_web_kit::url_state::{History, Key, Setting, UrlState, use_url_state};
 
-const FILTER: &str = "q";
-const ONLY: &str = "only";
-const SORT: &str = "sort";
-const FLAT: &str = "flat";
-const FOLDED: &str = "folded";
-const SELECTED: &str = "sel";
-const PANEL: &str = "panel";
-const COLUMNS: &str = "cols";
-const HIDDEN: &str = "hidden";
+const FLAT: Setting<bool> = Setting::mark("flat");
+/// Folders without their rows.
+const FOLDED: Setting<Vec<String>> = Key::new("folded").or(Vec::new());
+const SELECTED: Setting<Vec<String>> = Key::new("sel").or(Vec::new());
+/// Optional columns, and standard ones that are off; an empty list is a choice too.
+const COLUMNS: Key<Vec<String>> = Key::new("cols");
+/// Hidden runs are listed too.
+const HIDDEN: Setting<bool> = Setting::mark("hidden");
 /// Maximum number of runs whose tags are loaded for the filter.
 const TAGS_ASKED: usize = 200;
-
-/// Content of the right panel.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum SidePanel {
-    /// Instructions for recording.
-    Record,
-    /// Choice of columns.
-    Columns,
-    /// The files of a run.
-    Files(String),
-}
-
-impl SidePanel {
-    fn text(&self) -> String {
-        match self {
-            Self::Record => "record".to_owned(),
-            Self::Columns => "columns".to_owned(),
-            Self::Files(run) => format!("files:{run}"),
-        }
-    }
-
-    fn parse(text: &str) -> Option<Self> {
-        match text {
-            "record" => return Some(Self::Record),
-            "columns" => return Some(Self::Columns),
-            _ => {}
-        }
-        let run = text.strip_prefix("files:")?;
-        Some(Self::Files(run.to_owned()))
-    }
-}
 
 /// State of the page; [`use_model`] returns a copy.
 #[derive(Clone, Copy)]
@@ -75,7 +44,7 @@ pub(super) struct Model {
     pub(super) grouped: Memo<bool>,
     folded: Memo<Vec<String>>,
     pub(super) selected: Memo<Vec<String>>,
-    pub(super) panel: Memo<Option<SidePanel>>,
+    pub(super) panel: Memo<Option<RunsPanel>>,
     /// Optional columns of the list.
     pub(super) columns: Memo<Vec<Column>>,
     /// Standard columns that are switched off.
@@ -102,20 +71,17 @@ impl Model {
     pub(super) fn provide() -> Self {
         let state = use_app_state();
         let url = use_url_state();
-        let text = |key: &'static str| url.param(key);
-        let (filter, only, sort) = (text(FILTER), text(ONLY), text(SORT));
-        let (flat, panel) = (text(FLAT), text(PANEL));
-        let filter = Memo::new(move |_| filter.get().unwrap_or_default());
-        let only = Memo::new(move |_| only.with(|text| Only::parse(text.as_deref())));
-        let sort = Memo::new(move |_| sort.with(|text| Sort::parse(text.as_deref())));
-        let grouped = Memo::new(move |_| flat.with(Option::is_none));
-        let folded = url.list(FOLDED);
-        let (chosen, is_chosen) = (url.list(COLUMNS), text(COLUMNS));
+        let (filter, only, sort) = (url.setting(SEARCH), url.setting(ONLY), url.setting(SORT));
+        let flat = url.setting(FLAT);
+        let grouped = Memo::new(move |_| !flat.get());
+        let folded = url.setting(FOLDED);
+        let chosen = url.param(COLUMNS);
         let notebook = use_notebook();
         let chosen = Memo::new(move |_| {
-            let chosen = is_chosen.with(Option::is_some).then(|| chosen.get());
             // Columns of the address, otherwise the last choice.
-            chosen.or_else(|| notebook.with(|book| book.columns.clone()))
+            chosen
+                .get()
+                .or_else(|| notebook.with(|book| book.columns.clone()))
         });
         let columns = Memo::new(move |_| {
             chosen.with(|chosen| {
@@ -143,8 +109,7 @@ impl Model {
             })
         });
         let parsed = Memo::new(move |_| filter.with(|text| Filter::parse(text)));
-        let shows_hidden = text(HIDDEN);
-        let shows_hidden = Memo::new(move |_| shows_hidden.with(Option::is_some));
+        let shows_hidden = url.setting(HIDDEN);
         // Values of extra columns are only read for a filter that can need them, since they arrive one by one.
         let has_metrics = Memo::new(move |_| {
             let is_metric = |column: &Column| matches!(column, Column::Metric(_));
@@ -222,10 +187,8 @@ impl Model {
             sort,
             grouped,
             folded,
-            selected: url.list(SELECTED),
-            panel: Memo::new(move |_| {
-                panel.with(|text| text.as_deref().and_then(SidePanel::parse))
-            }),
+            selected: url.setting(SELECTED),
+            panel: url.param(RUNS_PANEL),
             columns,
             off,
             metrics,
@@ -242,11 +205,7 @@ impl Model {
     }
 
     pub(super) fn set_filter(self, text: &str) {
-        let text = text.trim();
-        self.url.set(
-            &[(FILTER, (!text.is_empty()).then_some(text))],
-            History::Replace,
-        );
+        self.url.set(&[SEARCH.to(text.trim())], History::Replace);
     }
 
     /// Restricts the list to some runs; a second press shows all again.
@@ -256,7 +215,7 @@ impl Model {
         } else {
             only
         };
-        self.url.set(&[(ONLY, next.text())], History::Push);
+        self.url.set(&[ONLY.to(next)], History::Push);
     }
 
     /// Shows or removes an extra column, in the address and in the notebook.
@@ -286,12 +245,7 @@ impl Model {
 
     fn keep_columns(self, mut all: Vec<String>, off: &[StandardColumn]) {
         all.extend(off.iter().map(|column| columns::off_text(*column)));
-        if all.is_empty() {
-            // An empty list is a choice too.
-            self.url.set(&[(COLUMNS, Some(""))], History::Replace);
-        } else {
-            self.url.set_list(COLUMNS, &all, History::Replace);
-        }
+        self.url.set(&[COLUMNS.to(&*all)], History::Replace);
         self.notebook.set_columns(all);
     }
 
@@ -332,28 +286,27 @@ impl Model {
     }
 
     pub(super) fn clear_filters(self) {
-        self.url.set(&[(FILTER, None), (ONLY, None)], History::Push);
+        self.url.set(&[SEARCH.clear(), ONLY.clear()], History::Push);
     }
 
     pub(super) fn press_sort(self, key: &SortKey) {
         let sort = self.sort.get_untracked().pressed(key);
-        self.url
-            .set(&[(SORT, sort.text().as_deref())], History::Push);
+        self.url.set(&[SORT.to(sort)], History::Push);
     }
 
     pub(super) fn toggle_grouped(self) {
-        let flat = self.grouped.get_untracked().then_some("1");
-        self.url.set(&[(FLAT, flat)], History::Push);
+        let flat = FLAT.to(self.grouped.get_untracked());
+        self.url.set(&[flat], History::Push);
     }
 
     pub(super) fn toggle_folded(self, folder: &str) {
         let mut closed = self.folded.get_untracked();
         toggle(&mut closed, folder);
-        self.url.set_list(FOLDED, &closed, History::Replace);
+        self.url.set(&[FOLDED.to(closed)], History::Replace);
     }
 
     pub(super) fn select(self, runs: &[String]) {
-        self.url.set_list(SELECTED, runs, History::Replace);
+        self.url.set(&[SELECTED.to(runs)], History::Replace);
     }
 
     pub(super) fn toggle_selected(self, run: &str) {
@@ -400,8 +353,8 @@ impl Model {
 
     /// Lists hidden runs or leaves them out, only in this address.
     pub(super) fn toggle_hidden(self) {
-        let shown = (!self.shows_hidden.get_untracked()).then_some("1");
-        self.url.set(&[(HIDDEN, shown)], History::Push);
+        let hidden = HIDDEN.to(!self.shows_hidden.get_untracked());
+        self.url.set(&[hidden], History::Push);
     }
 
     fn set_hidden(self, runs: impl IntoIterator<Item = String>, is_hidden: bool) {
@@ -413,13 +366,13 @@ impl Model {
     }
 
     /// The address of this page with a panel open.
-    pub(super) fn panel_href(self, panel: &SidePanel) -> String {
-        self.url.href(&[(PANEL, Some(&panel.text()))])
+    pub(super) fn panel_href(self, panel: RunsPanel) -> String {
+        self.url.href(&[RUNS_PANEL.to(panel)])
     }
 
-    pub(super) fn open_panel(self, panel: Option<&SidePanel>) {
-        let text = panel.map(SidePanel::text);
-        self.url.set(&[(PANEL, text.as_deref())], History::Push);
+    pub(super) fn open_panel(self, panel: Option<RunsPanel>) {
+        let panel = RUNS_PANEL.to_option(panel);
+        self.url.set(&[panel], History::Push);
     }
 
     /// Names of the runs that pass the filter and are not folded away, in the order of the rows.

@@ -2,9 +2,10 @@
 
 use trainscope_api::notebook::RunNotes;
 
-use super::model::{SidePanel, use_model};
+use super::model::use_model;
 use trainscope_web_kit::components::{IconName, fixed_icon};
 use trainscope_web_kit::i18n::use_i18n;
+use trainscope_web_kit::parameters::RunsPanel;
 use trainscope_web_kit::prelude::*;
 
 /// Tags and note of a run, with a link to the panel that edits them.
@@ -31,7 +32,7 @@ pub(super) fn NoteCell(run: Signal<String>) -> impl IntoView {
                 class="note-link"
                 href=move || {
                     let _ = model.panel.get();
-                    run.with(|run| model.panel_href(&SidePanel::Files(run.clone())))
+                    run.with(|run| model.panel_href(RunsPanel::Files(run.clone())))
                 }
                 title=title
             >

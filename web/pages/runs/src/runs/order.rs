@@ -13,6 +13,7 @@ use trainscope_format::hparams::HparamValue;
 use super::columns::Column;
 use super::run_state::{Files, Only};
 use trainscope_web_kit::run_name::split_name;
+use trainscope_web_kit::url_state::{Key, Setting};
 
 /// A column to sort by.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -51,22 +52,15 @@ pub(super) struct Sort {
     pub(super) descending: bool,
 }
 
-impl Default for Sort {
-    /// Most recently changed first.
-    fn default() -> Self {
-        Self {
-            key: SortKey::Updated,
-            descending: true,
-        }
-    }
-}
+/// Parameter of the address: the order of the rows, most recently changed first by default.
+pub(super) const SORT: Setting<Sort> = Key::with("sort", Sort::parse, Sort::text).or(Sort {
+    key: SortKey::Updated,
+    descending: true,
+});
 
 impl Sort {
-    /// Parses the text of [`Self::text`]; invalid text is the default.
-    pub(super) fn parse(text: Option<&str>) -> Self {
-        let Some(text) = text else {
-            return Self::default();
-        };
+    /// Parses the text of [`Self::text`].
+    fn parse(text: &str) -> Option<Self> {
         let (name, descending) = text
             .strip_prefix('-')
             .map_or((text, false), |name| (name, true));
@@ -76,24 +70,20 @@ impl Sort {
             let known = KEYS.iter().find(|(_, known)| *known == name);
             known.map(|(key, _)| key.clone())
         };
-        let key = column.or_else(known);
-        key.map_or_else(Self::default, |key| Self { key, descending })
+        let key = column.or_else(known)?;
+        Some(Self { key, descending })
     }
 
-    /// Text in the address; `None` for the default.
-    pub(super) fn text(&self) -> Option<String> {
-        if *self == Self::default() {
-            return None;
-        }
+    fn text(&self) -> String {
         let name = KEYS
             .iter()
             .find(|(key, _)| *key == self.key)
             .map_or("updated", |(_, name)| name);
         let sign = if self.descending { "-" } else { "" };
-        Some(match &self.key {
+        match &self.key {
             SortKey::Column(column) => format!("{sign}{COLUMN}{}", column.text()),
             _ => format!("{sign}{name}"),
-        })
+        }
     }
 
     /// Order after a click on the header of `key`: first its usual direction, then the opposite.
@@ -303,7 +293,7 @@ mod tests {
     use super::*;
 
     fn sorted(runs: &[Run], sort: &str) -> Vec<String> {
-        let sort = Sort::parse(Some(sort));
+        let sort = Sort::parse(sort).unwrap();
         let none = |run: &Run, column: &Column| run.hparams.get(column.name()).cloned();
         let items = arrange(runs.iter().collect(), &sort, false, &HashSet::new(), &none);
         items
@@ -383,7 +373,7 @@ mod tests {
         let none = |_: &Run, _: &Column| None;
         let items = arrange(
             runs.iter().collect(),
-            &Sort::default(),
+            &SORT.value_in(""),
             true,
             &folded,
             &none,
@@ -409,10 +399,9 @@ mod tests {
             "col:lr",
             "-col:metric:val/loss",
         ] {
-            assert_eq!(Sort::parse(Some(text)).text().as_deref(), Some(text));
+            assert_eq!(Sort::parse(text).unwrap().text(), text);
         }
-        assert_eq!(Sort::parse(None).text(), None);
-        assert_eq!(Sort::parse(Some("nonsense")), Sort::default());
+        assert_eq!(Sort::parse("nonsense"), None);
     }
 
     #[test]

@@ -6,7 +6,7 @@ use trainscope_format::hparams::HparamValue;
 
 use super::columns::{self, Column};
 use super::layout::{CHIP, RowLook, telling_end, text_width};
-use super::model::{SidePanel, use_model};
+use super::model::use_model;
 use super::noting::NoteCell;
 use super::order::{Group, duration_secs};
 use super::run_state::{Files, worst};
@@ -18,6 +18,7 @@ use trainscope_web_kit::components::{
 };
 use trainscope_web_kit::format::{self, use_now_secs};
 use trainscope_web_kit::i18n::{self, I18n, Texts, use_i18n};
+use trainscope_web_kit::parameters::RunsPanel;
 use trainscope_web_kit::prelude::*;
 use trainscope_web_kit::route::{self, RunPage};
 use trainscope_web_kit::run_name::short_name;
@@ -398,7 +399,7 @@ fn files_cell(id: Signal<String>, run: &Run, texts: Texts) -> impl IntoView + us
     view! {
         <a
             class=class
-            href=move || id.with(|id| model.panel_href(&SidePanel::Files(id.clone())))
+            href=move || id.with(|id| model.panel_href(RunsPanel::Files(id.clone())))
             title=title
         >
             {fixed_icon(icon, 14)}

@@ -3,6 +3,7 @@
 use trainscope_api::findings::{Counts as HitCounts, Verdict};
 use trainscope_api::runs::{FileStatus, Run, RunStatus};
 use trainscope_format::Severity;
+use trainscope_web_kit::url_state::{Key, Setting};
 
 /// State of a run, which a state button selects. Each run is in exactly one of [`Only::STATES`], and can be live too.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -21,6 +22,18 @@ pub(super) enum Only {
     Live,
 }
 
+const WORDS: [(Only, &str); 6] = [
+    (Only::Errors, "errors"),
+    (Only::Warnings, "warnings"),
+    (Only::Damaged, "damaged"),
+    (Only::Healthy, "healthy"),
+    (Only::Unjudged, "unjudged"),
+    (Only::Live, "live"),
+];
+
+/// Parameter of the address: the state of the listed runs.
+pub(super) const ONLY: Setting<Only> = Key::of_words("only", &WORDS).or(Only::All);
+
 impl Only {
     /// The states, worst first.
     pub(super) const STATES: [Self; 5] = [
@@ -31,22 +44,10 @@ impl Only {
         Self::Unjudged,
     ];
 
-    /// The word for the address.
-    pub(super) const fn text(self) -> Option<&'static str> {
-        match self {
-            Self::All => None,
-            Self::Errors => Some("errors"),
-            Self::Warnings => Some("warnings"),
-            Self::Damaged => Some("damaged"),
-            Self::Healthy => Some("healthy"),
-            Self::Unjudged => Some("unjudged"),
-            Self::Live => Some("live"),
-        }
-    }
-
-    pub(super) fn parse(text: Option<&str>) -> Self {
-        let mut some = Self::STATES.into_iter().chain([Self::Live]);
-        some.find(|only| only.text() == text).unwrap_or(Self::All)
+    /// The word in the address and in the filter; none for all.
+    pub(super) fn text(self) -> Option<&'static str> {
+        let found = WORDS.iter().find(|(only, _)| *only == self);
+        found.map(|(_, word)| *word)
     }
 
     /// The state of a run.

@@ -10,7 +10,7 @@ use trainscope_api::runs::{LastValue, Run, RunList};
 
 use super::columns::{self, Column};
 use super::layout::{CHIP, COUNT, Needs, PADDING, RowLook, arrange, text_width};
-use super::model::{Model, SidePanel, use_model};
+use super::model::{Model, use_model};
 use super::order::{Item, SortKey};
 use super::row::{GroupRow, RowRun, RunRow, health_words, shown_kinds};
 use super::selection::SelectionBar;
@@ -18,6 +18,7 @@ use super::slots::{RowContent, Rows, Slot};
 use super::sparks::use_sparks;
 use trainscope_web_kit::components::{Check, RowHeights, RowList, RowRange};
 use trainscope_web_kit::i18n::{I18n, use_i18n};
+use trainscope_web_kit::parameters::RunsPanel;
 use trainscope_web_kit::prelude::*;
 use trainscope_web_kit::run_name::short_name;
 use trainscope_web_kit::state::use_runs;
@@ -236,7 +237,7 @@ fn needs(model: &Model, i18n: I18n) -> Needs {
             .map(|column| text_width(column.name()) + SORT_SIGN)
             .collect(),
         off: model.off.get(),
-        is_choosing: model.panel.with(|panel| *panel == Some(SidePanel::Columns)),
+        is_choosing: model.panel.with(|panel| *panel == Some(RunsPanel::Columns)),
         ..Needs::default()
     };
     let grow = |width: &mut f64, text: &str, more: f64| *width = width.max(text_width(text) + more);

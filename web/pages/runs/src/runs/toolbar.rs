@@ -5,12 +5,13 @@ use std::sync::Arc;
 use leptos::html::Input;
 
 use super::filter;
-use super::model::{SidePanel, use_model};
+use super::model::use_model;
 use super::run_state::Only;
 use super::suggestions::{Suggestions, next_row};
 use trainscope_web_kit::components::{Icon, IconName, ToolButton};
 use trainscope_web_kit::format;
 use trainscope_web_kit::i18n::use_i18n;
+use trainscope_web_kit::parameters::RunsPanel;
 use trainscope_web_kit::prelude::*;
 
 #[component]
@@ -28,8 +29,8 @@ pub(super) fn Toolbar() -> impl IntoView {
             count as u64
         })
     });
-    let columns_open = Signal::derive(move || model.panel.get() == Some(SidePanel::Columns));
-    let record_open = Signal::derive(move || model.panel.get() == Some(SidePanel::Record));
+    let columns_open = Signal::derive(move || model.panel.get() == Some(RunsPanel::Columns));
+    let record_open = Signal::derive(move || model.panel.get() == Some(RunsPanel::Record));
     view! {
         <div class="toolbar">
             <FilterField />
@@ -64,8 +65,8 @@ pub(super) fn Toolbar() -> impl IntoView {
                 pressed=columns_open
                 label=i18n.label(|t| t.runs().columns)
                 on_press=move || {
-                    let panel = SidePanel::Columns;
-                    model.open_panel((!columns_open.get_untracked()).then_some(&panel));
+                    let panel = RunsPanel::Columns;
+                    model.open_panel((!columns_open.get_untracked()).then_some(panel.clone()));
                 }
             />
             <ToolButton
@@ -74,8 +75,8 @@ pub(super) fn Toolbar() -> impl IntoView {
                 pressed=record_open
                 label=i18n.label(|t| t.runs().how_to_record)
                 on_press=move || {
-                    let panel = SidePanel::Record;
-                    model.open_panel((!record_open.get_untracked()).then_some(&panel));
+                    let panel = RunsPanel::Record;
+                    model.open_panel((!record_open.get_untracked()).then_some(panel.clone()));
                 }
             />
         </div>

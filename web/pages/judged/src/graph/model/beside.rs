@@ -7,13 +7,13 @@ use trainscope_api::graphs::{GraphBox, GraphNode, GraphScene, SceneQuery};
 
 use super::super::press::{ClickTarget, pressed};
 use super::super::shape::{innermost, place, with_scopes_around};
-use super::columns::{BESIDE, NAMES, here, there};
+use super::columns::{BESIDE, KEYS, here, there};
 use super::{Model, node_of};
 use trainscope_web_kit::client;
 use trainscope_web_kit::components::{Look, View, first_view};
 use trainscope_web_kit::prelude::*;
 use trainscope_web_kit::query::query;
-use trainscope_web_kit::url_state::{History, join_list};
+use trainscope_web_kit::url_state::History;
 
 /// State of one graph next to this one. `Copy`: take all with [`use_beside`].
 #[derive(Clone, Copy)]
@@ -46,11 +46,10 @@ impl Beside {
 
     fn new(model: &Model, slot: usize) -> Self {
         let model = *model;
-        let [.., open, alone] = NAMES[slot];
-        let alone = model.url.param(alone);
+        let alone = model.url.param(KEYS[slot].node);
         let column = model.columns[slot];
-        let innermost = model.url.list(open);
-        let open = Memo::new(move |_| innermost.with(|paths| with_scopes_around(paths)));
+        let innermost = model.url.param(KEYS[slot].open);
+        let open = Memo::new(move |_| with_scopes_around(&innermost.get().unwrap_or_default()));
         let node = Memo::new(move |_| match model.node.get() {
             // In other pairs, nodes with the same path belong together.
             Some(path) if model.compares((0, slot + 1)) => {
@@ -214,9 +213,8 @@ impl Beside {
             open.push("/".to_owned());
         }
         self.anchor.set_value(Some(path.to_owned()));
-        let open = join_list(&innermost(&open));
-        let [.., name, _] = NAMES[self.slot];
-        self.model.url.set(&[(name, Some(&open))], History::Replace);
+        let open = KEYS[self.slot].open.to(innermost(&open));
+        self.model.url.set(&[open], History::Replace);
     }
 }
 

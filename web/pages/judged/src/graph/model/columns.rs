@@ -5,22 +5,56 @@ use std::sync::Arc;
 
 use trainscope_api::graphs::{DiffQuery, GraphDiff};
 
-use super::{Model, NODE};
+use super::Model;
 use trainscope_web_kit::client;
 use trainscope_web_kit::components::Shade;
+use trainscope_web_kit::parameters::{GRAPH_BASE, NODE};
 use trainscope_web_kit::prelude::*;
 use trainscope_web_kit::query::query;
-use trainscope_web_kit::url_state::{History, UrlState};
+use trainscope_web_kit::url_state::{History, Key, UrlState};
 
 /// Maximum number of graphs next to this one.
 pub(in crate::graph) const BESIDE: usize = 3;
-const PAIR: &str = "pair";
+/// Compared pair: 0 is this graph, 1 the first one next to it.
+const PAIR: Key<(usize, usize)> = Key::with(
+    "pair",
+    |text| {
+        let (first, second) = text.split_once('-')?;
+        Some((first.parse().ok()?, second.parse().ok()?))
+    },
+    |(first, second)| format!("{first}-{second}"),
+);
 
-/// Query keys of each graph next to this one: run, tag, open scopes, selection.
-pub(super) const NAMES: [[&str; 4]; BESIDE] = [
-    ["base", "base_graph", "base_open", "base_node"],
-    ["base2", "base2_graph", "base2_open", "base2_node"],
-    ["base3", "base3_graph", "base3_open", "base3_node"],
+/// Parameters of a graph next to this one.
+#[derive(Clone, Copy)]
+pub(super) struct ColumnKeys {
+    run: Key<String>,
+    tag: Key<String>,
+    /// Open scopes.
+    pub(super) open: Key<Vec<String>>,
+    /// Selection.
+    pub(super) node: Key<String>,
+}
+
+pub(super) const KEYS: [ColumnKeys; BESIDE] = [
+    ColumnKeys {
+        run: GRAPH_BASE,
+        tag: Key::new("base_graph"),
+        open: Key::new("base_open"),
+        node: Key::new("base_node"),
+    },
+    ColumnKeys {
+        run: Key::new("base2"),
+        tag: Key::new("base2_graph"),
+        open: Key::new("base2_open"),
+        node: Key::new("base2_node"),
+    },
+    ColumnKeys {
+        run: Key::new("base3"),
+        tag: Key::new("base3_graph"),
+        open: Key::new("base3_open"),
+        node: Key::new("base3_node"),
+    },
 ];
 
 /// Graph next to this one; its run is `None` if the slot is free.
@@ -31,9 +65,9 @@ pub(in crate::graph) struct Column {
 }
 
 pub(super) fn from_address(url: UrlState) -> [Column; BESIDE] {
-    NAMES.map(|[run, tag, ..]| Column {
-        run: url.param(run),
-        tag: url.param(tag),
+    KEYS.map(|keys| Column {
+        run: url.param(keys.run),
+        tag: url.param(keys.tag),
     })
 }
 
@@ -47,12 +81,9 @@ pub(super) fn pair(url: UrlState, columns: [Column; BESIDE]) -> Memo<Option<(usi
                 .get(slot)
                 .is_some_and(|column| column.run.with(Option::is_some)),
         };
-        let asked = asked.with(|asked| {
-            let (first, second) = asked.as_ref()?.split_once('-')?;
-            Some((first.parse().ok()?, second.parse().ok()?))
-        });
-        let asked =
-            asked.filter(|(first, second)| first < second && is_there(*first) && is_there(*second));
+        let asked = asked
+            .get()
+            .filter(|(first, second)| first < second && is_there(*first) && is_there(*second));
         asked.or_else(|| Some((0, (1..=BESIDE).find(|at| is_there(*at))?)))
     })
 }
@@ -96,35 +127,34 @@ pub(super) fn diff(
 impl Model {
     /// Adds a graph of another run, or another graph of this run. Ignored if no slot is free.
     pub(in crate::graph) fn add_column(self, run: &str, tag: &str) {
-        let free = self.columns.iter().zip(NAMES);
+        let free = self.columns.iter().zip(KEYS);
         let mut free = free.filter(|(column, _)| column.run.with_untracked(Option::is_none));
-        if let Some((_, [run_name, tag_name, open, node])) = free.next() {
-            let tag = Some(tag).filter(|tag| !tag.is_empty());
+        if let Some((_, keys)) = free.next() {
             let changes = [
-                (run_name, Some(run)),
-                (tag_name, tag),
-                (open, None),
-                (node, None),
+                keys.run.to(run),
+                keys.tag.to_option(Some(tag).filter(|tag| !tag.is_empty())),
+                keys.open.clear(),
+                keys.node.clear(),
             ];
             self.url.set(&changes, History::Push);
         }
     }
 
     pub(in crate::graph) fn remove_column(self, slot: usize) {
-        let changes: Vec<(&str, Option<&str>)> = NAMES
-            .get(slot)
-            .into_iter()
-            .flatten()
-            .chain([&PAIR])
-            .map(|name| (*name, None))
-            .collect();
+        let keys = KEYS[slot];
+        let changes = [
+            keys.run.clear(),
+            keys.tag.clear(),
+            keys.open.clear(),
+            keys.node.clear(),
+            PAIR.clear(),
+        ];
         self.url.set(&changes, History::Push);
     }
 
     /// Compares two of the graphs.
-    pub(in crate::graph) fn choose_pair(self, (first, second): (usize, usize)) {
-        let pair = format!("{first}-{second}");
-        self.url.set(&[(PAIR, Some(&pair))], History::Replace);
+    pub(in crate::graph) fn choose_pair(self, pair: (usize, usize)) {
+        self.url.set(&[PAIR.to(pair)], History::Replace);
     }
 
     /// `true` if these two graphs are compared; reactive.
@@ -159,12 +189,12 @@ impl Model {
 
     /// Clears the selection of this graph. `other` selects a node of another graph by slot and path.
     pub(super) fn select_alone(self, other: Option<(usize, &str)>) {
-        let mut changes = vec![(NODE, None)];
-        for (slot, [.., node]) in NAMES.iter().enumerate() {
+        let mut changes = vec![NODE.clear()];
+        for (slot, keys) in KEYS.iter().enumerate() {
             let path = other
                 .filter(|(chosen, _)| *chosen == slot)
                 .map(|(_, path)| path);
-            changes.push((node, path));
+            changes.push(keys.node.to_option(path));
         }
         self.url.set(&changes, History::Replace);
     }

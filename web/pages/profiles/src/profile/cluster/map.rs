@@ -12,15 +12,24 @@ use trainscope_web_kit::components::{ProfileChart, SegOption, Segmented};
 use trainscope_web_kit::format;
 use trainscope_web_kit::i18n::{Texts, use_i18n};
 use trainscope_web_kit::prelude::*;
-use trainscope_web_kit::url_state::History;
+use trainscope_web_kit::url_state::{History, Key, Setting};
 
-/// Key of the address: quantity of the map.
-const MAP: &str = "map";
+/// Parameter of the address: quantity of the map.
+const MAP: Setting<Quantity> = Key::of_words(
+    "map",
+    &[
+        (Quantity::Late, "late"),
+        (Quantity::Compute, "compute"),
+        (Quantity::Wait, "wait"),
+        (Quantity::Length, "length"),
+    ],
+)
+.or(Quantity::Late);
 
 /// Deviation from the median at the ends of the scale, as a share.
 const RANGE: f64 = 0.3;
 
-/// Quantities, with their names in the address.
+/// Quantities, in the order of their texts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Quantity {
     #[default]
@@ -32,7 +41,6 @@ enum Quantity {
 
 impl Quantity {
     const ALL: [Self; 4] = [Self::Late, Self::Compute, Self::Wait, Self::Length];
-    const NAMES: [&'static str; 4] = ["late", "compute", "wait", "length"];
 
     /// True for times from 0, false for deviations from the median.
     const fn is_size(self) -> bool {
@@ -54,13 +62,7 @@ pub(super) fn Map() -> impl IntoView {
     let cluster = use_cluster();
     let i18n = use_i18n();
     let url = cluster.model.url;
-    let wanted = url.param(MAP);
-    let quantity = Memo::new(move |_| {
-        let name = wanted.get();
-        let mut names = Quantity::NAMES.into_iter();
-        let at = names.position(|known| Some(known) == name.as_deref());
-        at.map_or(Quantity::Late, |at| Quantity::ALL[at])
-    });
+    let quantity = url.setting(MAP);
     let figure = Signal::derive(move || {
         let texts = i18n.texts();
         let map = cluster.with(|answer| map(answer, quantity.get(), texts));
@@ -107,9 +109,7 @@ pub(super) fn Map() -> impl IntoView {
         label: Signal::derive(move || i18n.texts().ranks().quantities[at].to_owned()),
     };
     let choose = move |quantity: Quantity| {
-        let name = Quantity::NAMES[quantity as usize];
-        let name = (quantity != Quantity::Late).then_some(name);
-        url.set(&[(MAP, name)], History::Replace);
+        url.set(&[MAP.to(quantity)], History::Replace);
     };
     let scale = move || {
         let is_size = quantity.get().is_size();

@@ -5,14 +5,14 @@ use std::sync::Arc;
 
 use super::super::model::time;
 use super::super::parts::downloads;
-use super::{AT, GROUP, MemoryHolder, format, shade_of, use_memory};
+use super::{AT, MemoryHolder, format, shade_of, use_memory};
 use crate::frames::{FrameLook, frames_view};
 use trainscope_api::profile::{FlameAnswer, FlameFrame, without_folders};
 use trainscope_web_kit::components::{SegOption, Segmented};
 use trainscope_web_kit::i18n::{Texts, use_i18n};
 use trainscope_web_kit::keys::use_keys;
 use trainscope_web_kit::prelude::*;
-use trainscope_web_kit::url_state::History;
+use trainscope_web_kit::url_state::{History, Key, Setting};
 
 /// Maximum number of rows.
 const LISTED: usize = 200;
@@ -39,22 +39,18 @@ pub(super) enum HolderGroup {
 
 impl HolderGroup {
     const ALL: [Self; 4] = [Self::Operator, Self::Scope, Self::Allocation, Self::Flame];
-
-    /// Its name in the address.
-    const fn name(self) -> Option<&'static str> {
-        match self {
-            Self::Operator => None,
-            Self::Scope => Some("scope"),
-            Self::Allocation => Some("allocation"),
-            Self::Flame => Some("flame"),
-        }
-    }
-
-    pub(super) fn of_name(name: Option<&str>) -> Self {
-        let group = Self::ALL.into_iter().find(|group| group.name() == name);
-        group.unwrap_or_default()
-    }
 }
+
+/// Parameter of the address: group of the holders; without it operators.
+pub(super) const GROUP: Setting<HolderGroup> = Key::of_words(
+    "group",
+    &[
+        (HolderGroup::Scope, "scope"),
+        (HolderGroup::Allocation, "allocation"),
+        (HolderGroup::Flame, "flame"),
+    ],
+)
+.or(HolderGroup::Operator);
 
 #[component]
 pub(super) fn Holders() -> impl IntoView {
@@ -169,7 +165,7 @@ pub(super) fn Holders() -> impl IntoView {
                 options=options.collect()
                 value=group
                 on_choose=move |group: HolderGroup| {
-                    url.set(&[(GROUP, group.name())], History::Replace);
+                    url.set(&[GROUP.to(group)], History::Replace);
                 }
             />
         }
@@ -211,7 +207,7 @@ pub(super) fn Holders() -> impl IntoView {
                     <button
                         type="button"
                         class="link small"
-                        on:click=move |_| url.set(&[(AT, None)], History::Replace)
+                        on:click=move |_| url.set(&[AT.clear()], History::Replace)
                     >
                         {i18n.text(|t| t.memory().back_to_peak)}
                     </button>

@@ -8,6 +8,7 @@ use super::super::figures::short;
 use super::super::model::time;
 use trainscope_web_kit::format;
 use trainscope_web_kit::i18n::Texts;
+use trainscope_web_kit::url_state::Key;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Column {
@@ -47,6 +48,20 @@ const PADDING: usize = 24;
 
 /// Order of rows: a column, and `true` for the largest first.
 pub(super) type Order = (Column, bool);
+
+/// Parameter of the address: the column, with a minus sign for the largest first.
+pub(super) const SORT: Key<Order> = Key::with(
+    "sort",
+    |text| {
+        let (key, is_down) = match text.strip_prefix('-') {
+            Some(key) => (key, true),
+            None => (text, false),
+        };
+        let mut all = Column::ALL.into_iter();
+        Some((all.find(|column| column.key() == key)?, is_down))
+    },
+    |(column, is_down)| format!("{}{}", if *is_down { "-" } else { "" }, column.key()),
+);
 
 impl Column {
     const ALL: [Self; 16] = [
@@ -255,25 +270,15 @@ impl Column {
         positions
     }
 
-    /// The order of a text of the address.
-    pub(super) fn order(text: &str) -> Option<Order> {
-        let (key, is_down) = match text.strip_prefix('-') {
-            Some(key) => (key, true),
-            None => (text, false),
-        };
-        let column = Self::ALL.into_iter().find(|column| column.key() == key)?;
-        Some((column, is_down))
-    }
-
-    /// The text of the address after a press on the head of this column: the largest number first, then the smallest,
-    /// then the order of the server.
-    pub(super) fn pressed(self, now: Option<Order>) -> Option<String> {
+    /// The order after a press on the head of this column: the largest number first, then the smallest, then the order
+    /// of the server.
+    pub(super) fn pressed(self, now: Option<Order>) -> Option<Order> {
         let first = !self.is_text();
         let is_down = match now {
             Some((column, is_down)) if column == self => (is_down == first).then_some(!first),
             _ => Some(first),
         };
-        is_down.map(|is_down| format!("{}{}", if is_down { "-" } else { "" }, self.key()))
+        Some((self, is_down?))
     }
 
     /// `Greater` for descending, `Less` for ascending, `None` for another order; for screen readers.
@@ -326,13 +331,14 @@ mod tests {
         let mut order = None;
         let mut seen = Vec::new();
         for _ in 0..4 {
-            let text = Column::Calls.pressed(order);
-            order = text.as_deref().and_then(Column::order);
+            order = Column::Calls.pressed(order);
+            let text = order.and_then(|order| SORT.write(&order));
+            order = text.as_deref().and_then(|text| SORT.read(text));
             seen.push(text.unwrap_or_default());
         }
         assert_eq!(seen, ["-calls", "calls", "", "-calls"]);
-        assert_eq!(Column::Name.pressed(None).as_deref(), Some("name"));
-        assert_eq!(Column::order("?"), None);
+        assert_eq!(Column::Name.pressed(None), Some((Column::Name, false)));
+        assert_eq!(SORT.read("?"), None);
     }
 
     #[test]

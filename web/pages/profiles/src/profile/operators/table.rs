@@ -6,11 +6,12 @@ use std::sync::Arc;
 use trainscope_api::profile::{OperatorGroup, OperatorRow};
 
 use super::super::model::{share, use_model};
-use super::columns::{Column, Scale};
-use super::{OPERATOR, SHAPES, SORT};
+use super::SHAPES;
+use super::columns::{Column, SORT, Scale};
 use trainscope_web_kit::components::{IconName, RowHeights, RowList, fixed_icon, long_name};
 use trainscope_web_kit::i18n::use_i18n;
 use trainscope_web_kit::keys::use_keys;
+use trainscope_web_kit::parameters::OPERATOR;
 use trainscope_web_kit::prelude::*;
 use trainscope_web_kit::url_state::{History, UrlState};
 
@@ -19,10 +20,10 @@ const ROW: f64 = 26.0;
 
 /// Position of the selected row among the rows; the first without a selection.
 pub(super) fn selected(url: UrlState, rows: Memo<Arc<Vec<OperatorRow>>>) -> Memo<Option<usize>> {
-    let (name, shapes) = (url.param(OPERATOR), url.param(SHAPES));
-    let order = order(url);
+    let (name, shapes) = (url.param(OPERATOR), url.setting(SHAPES));
+    let order = url.param(SORT);
     Memo::new(move |_| {
-        let (name, shapes) = (name.get(), shapes.get().unwrap_or_default());
+        let (name, shapes) = (name.get(), shapes.get());
         rows.with(|rows| {
             let mut all = rows.iter();
             let position =
@@ -30,11 +31,6 @@ pub(super) fn selected(url: UrlState, rows: Memo<Arc<Vec<OperatorRow>>>) -> Memo
             position.or_else(|| Column::sorted(order.get(), rows).first().copied())
         })
     })
-}
-
-fn order(url: UrlState) -> Memo<Option<(Column, bool)>> {
-    let sort = url.param(SORT);
-    Memo::new(move |_| sort.with(|text| Column::order(text.as_ref()?)))
 }
 
 #[component]
@@ -48,7 +44,7 @@ pub(super) fn OperatorTable(
     let model = use_model();
     let i18n = use_i18n();
     let url = model.url;
-    let order = order(url);
+    let order = url.param(SORT);
     let chosen = selected(url, rows);
     let sorted = Memo::new(move |_| rows.with(|rows| Column::sorted(order.get(), rows)));
     let longest = Memo::new(move |_| {
@@ -63,8 +59,7 @@ pub(super) fn OperatorTable(
     let select = move |row: usize| {
         rows.with_untracked(|rows| {
             let Some(row) = rows.get(row) else { return };
-            let shapes = (!row.shapes.is_empty()).then_some(&*row.shapes);
-            let changes = [(OPERATOR, Some(&*row.name)), (SHAPES, shapes)];
+            let changes = [OPERATOR.to(&row.name), SHAPES.to(&row.shapes)];
             url.set(&changes, History::Replace);
         });
     };
@@ -118,8 +113,8 @@ pub(super) fn OperatorTable(
                         class="head-button"
                         class:sort=direction.is_some()
                         on:click=move |_| {
-                            let text = column.pressed(order);
-                            url.set(&[(SORT, text.as_deref())], History::Replace);
+                            let order = SORT.to_option(column.pressed(order));
+                            url.set(&[order], History::Replace);
                         }
                     >
                         {title}

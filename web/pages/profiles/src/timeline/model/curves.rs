@@ -50,7 +50,7 @@ impl Model {
             None if tags.len() < MAX_CURVES => tags.push(tag.to_owned()),
             None => return,
         }
-        self.url.set_list(CURVES, &tags, History::Replace);
+        self.url.set(&[CURVES.to(tags)], History::Replace);
     }
 
     /// A curve by its position; `None` until it arrives.

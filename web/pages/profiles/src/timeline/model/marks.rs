@@ -7,9 +7,10 @@ use leptos::task::spawn_local_scoped_with_cancellation;
 use trainscope_api::notebook::SliceMark;
 use trainscope_api::timeline::{SliceEntry, SliceQuery};
 
-use super::{MARKS, Model, Source, turned};
+use super::{Model, Source, turned};
 use trainscope_web_kit::client;
 use trainscope_web_kit::notebook::{Notes, use_notebook};
+use trainscope_web_kit::parameters::MARKS;
 use trainscope_web_kit::prelude::*;
 use trainscope_web_kit::url_state::History;
 
@@ -41,13 +42,7 @@ impl Marks {
         source: Memo<Source>,
     ) -> Self {
         let notebook = use_notebook();
-        let text = profiles.url.list(MARKS);
-        let for_now = Memo::new(move |_| {
-            text.with(|all| {
-                let numbers = all.iter().filter_map(|index| index.parse().ok());
-                numbers.collect::<Vec<u32>>()
-            })
-        });
+        let for_now = profiles.url.setting(MARKS);
         let known = RwSignal::new(BTreeMap::<u32, SliceEntry>::new());
         let all = Memo::new(move |_| {
             let chosen = profiles.chosen.get();
@@ -124,8 +119,8 @@ impl Model {
         self.marks.known.update(|all| {
             all.insert(index, slice);
         });
-        self.url
-            .set_list(MARKS, &turned(marks, index), History::Replace);
+        let marks = MARKS.to(turned(marks, index));
+        self.url.set(&[marks], History::Replace);
     }
 
     /// Asks the user for the text of a mark for good.

@@ -4,13 +4,13 @@ use leptos::task::spawn_local;
 use trainscope_api::timeline::{SliceAnswer, SliceEntry};
 
 use super::Model;
-use crate::timeline::area::Area;
 use crate::timeline::layout::{Item, Place, group_key};
 use crate::timeline::times;
 use crate::timeline::view::View;
-use trainscope_web_kit::components::profile_tabs::{ProfileTab, ProfileView};
+use trainscope_web_kit::components::profile_tabs::ProfileTab;
 use trainscope_web_kit::i18n::I18n;
 use trainscope_web_kit::location::History;
+use trainscope_web_kit::parameters::{Area, ProfileView, STEP};
 use trainscope_web_kit::prelude::*;
 use trainscope_web_kit::route;
 
@@ -277,9 +277,8 @@ impl Model {
         let Some(step) = slice.and_then(|answer| answer.step) else {
             return;
         };
-        let step = step.to_string();
         let tab = ProfileTab::View(ProfileView::Steps);
-        let href = untrack(|| self.profiles.tab_href(tab, &[("step", Some(&step))]));
+        let href = untrack(|| self.profiles.tab_href(tab, &[STEP.to(step)]));
         self.open(&href);
     }
 

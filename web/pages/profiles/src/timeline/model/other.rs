@@ -5,7 +5,8 @@ use std::sync::Arc;
 use trainscope_api::profile::{ProfileList, ProfileQuery, ProfileState};
 use trainscope_api::timeline::TimelineLanes;
 
-use super::{Model, Source, number};
+use super::{Model, Source};
+use crate::parameters::{ALIGN, Align, OTHER_RANK, OTHER_RUN, OTHER_SESSION, OtherRanks};
 use crate::timeline::cache::Cache;
 use trainscope_web_kit::client::{self, ClientError};
 use trainscope_web_kit::components::profile_tabs::{Profiles, READING_PAUSE};
@@ -14,12 +15,6 @@ use trainscope_web_kit::prelude::*;
 use trainscope_web_kit::query::{Query, query};
 use trainscope_web_kit::url_state::History;
 
-/// Keys of the address: run, session and rank, the same as for the comparison of two profiles.
-const OTHER: [&str; 3] = ["other", "other_session", "other_rank"];
-/// Rank of the address that means all ranks of the session.
-const ALL: &str = "all";
-/// Key of the address: the alignment. Without it there is no other session.
-const ALIGN: &str = "align";
 /// Maximum number of sessions below the first one.
 const MAX_OTHERS: usize = 64;
 
@@ -31,41 +26,6 @@ pub(in crate::timeline) enum Below<'a> {
     Rank(&'a str, u32),
     /// All other ranks of the session.
     AllRanks,
-}
-
-/// Moments at which the sessions are aligned.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(in crate::timeline) enum Align {
-    /// Their starts.
-    #[default]
-    Begin,
-    /// The same wall time.
-    Clock,
-    /// The start of the first step that both have; without one, of the first step of each.
-    First,
-    /// The start of a step, by its number in the training.
-    Step(i64),
-}
-
-impl Align {
-    /// Its text in the address.
-    pub(in crate::timeline) fn text(self) -> String {
-        match self {
-            Self::Begin => "begin".to_owned(),
-            Self::Clock => "clock".to_owned(),
-            Self::First => "step".to_owned(),
-            Self::Step(step) => step.to_string(),
-        }
-    }
-
-    /// Parses the text of an alignment; `Begin` for an unknown one.
-    pub(in crate::timeline) fn parse(text: &str) -> Self {
-        match text {
-            "clock" => Self::Clock,
-            "step" => Self::First,
-            text => text.parse().map_or(Self::Begin, Self::Step),
-        }
-    }
 }
 
 /// The sessions below the first one.
@@ -86,11 +46,11 @@ pub(in crate::timeline) struct Others {
 
 impl Others {
     pub(super) fn new(profiles: Profiles, frame: Memo<Arc<TimelineLanes>>) -> Self {
-        let [run, session, rank] = OTHER.map(|key| profiles.url.param(key));
-        let align = profiles.url.param(ALIGN);
-        let is_all = Memo::new(move |_| {
-            align.with(Option::is_some) && rank.with(|rank| rank.as_deref() == Some(ALL))
-        });
+        let url = profiles.url;
+        let (run, session) = (url.param(OTHER_RUN), url.param(OTHER_SESSION));
+        let (rank, align) = (url.param(OTHER_RANK), url.param(ALIGN));
+        let is_all =
+            Memo::new(move |_| align.get().is_some() && rank.get() == Some(OtherRanks::All));
         let sources = Memo::new(move |_| {
             if !align.with(Option::is_some) {
                 return Vec::new();
@@ -106,12 +66,10 @@ impl Others {
             vec![Source {
                 run: run.get().unwrap_or_else(|| profiles.run.get()),
                 session: session.get(),
-                rank: number(rank),
+                rank: rank.get().and_then(OtherRanks::one),
             }]
         });
-        let align = Memo::new(move |_| {
-            align.with(|text| Align::parse(text.as_deref().unwrap_or_default()))
-        });
+        let align = Memo::new(move |_| align.get().unwrap_or_default());
         let lanes = query(
             move || Some(sources.get()).filter(|sources| !sources.is_empty()),
             lanes_of,
@@ -228,25 +186,24 @@ fn shift(first: &TimelineLanes, second: &TimelineLanes, align: Align) -> Option<
 impl Model {
     /// Shows other sessions of the same run below the first one, or hides them.
     pub(in crate::timeline) fn set_below(self, below: Below<'_>) {
-        let align = self.others.align.get_untracked().text();
+        let align = self.others.align.get_untracked();
         let (session, rank) = match below {
             Below::Nothing => (None, None),
-            Below::Rank(session, rank) => (Some(session), Some(rank.to_string())),
-            Below::AllRanks => (None, Some(ALL.to_owned())),
+            Below::Rank(session, rank) => (Some(session), Some(OtherRanks::One(rank))),
+            Below::AllRanks => (None, Some(OtherRanks::All)),
         };
         let changes = [
-            (OTHER[0], None),
-            (OTHER[1], session),
-            (OTHER[2], rank.as_deref()),
-            (ALIGN, (below != Below::Nothing).then_some(&*align)),
+            OTHER_RUN.clear(),
+            OTHER_SESSION.to_option(session),
+            OTHER_RANK.to_option(rank),
+            ALIGN.to_option((below != Below::Nothing).then_some(align)),
         ];
         self.url.set(&changes, History::Push);
     }
 
     /// Changes the alignment of the other sessions.
     pub(in crate::timeline) fn set_align(self, align: Align) {
-        self.url
-            .set(&[(ALIGN, Some(&align.text()))], History::Replace);
+        self.url.set(&[ALIGN.to(align)], History::Replace);
     }
 
     /// Name of a session next to the first one: its rank, after its run and session where they are others; reactive.
@@ -328,19 +285,5 @@ mod tests {
                 .iter()
                 .all(|source| source.session.as_deref() == Some("a"))
         );
-    }
-
-    #[test]
-    fn alignments_have_texts_in_the_address() {
-        for align in [
-            Align::Begin,
-            Align::Clock,
-            Align::First,
-            Align::Step(-3),
-            Align::Step(17),
-        ] {
-            assert_eq!(Align::parse(&align.text()), align);
-        }
-        assert_eq!(Align::parse("?"), Align::Begin);
     }
 }

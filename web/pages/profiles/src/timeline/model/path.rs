@@ -2,7 +2,8 @@
 
 use trainscope_api::timeline::{PathAnswer, PathQuery};
 
-use super::{Model, PATH, Source};
+use super::{Model, Source};
+use crate::parameters::PATH;
 use crate::timeline::view::nanos;
 use trainscope_web_kit::client;
 use trainscope_web_kit::prelude::*;
@@ -35,8 +36,7 @@ impl Model {
 
     /// Shows the critical path, or hides it.
     pub(in crate::timeline) fn turn_path(self) {
-        let is_shown = self.has_path.get_untracked();
-        let text = (!is_shown).then_some("1");
-        self.url.set(&[(PATH, text)], History::Replace);
+        let path = PATH.to(!self.has_path.get_untracked());
+        self.url.set(&[path], History::Replace);
     }
 }

@@ -3,8 +3,8 @@
 use trainscope_api::timeline::{StepSpan, TimelineLanes};
 
 use super::Model;
-use crate::timeline::area::Area;
-use trainscope_web_kit::components::profile_tabs::{ProfileTab, ProfileView};
+use trainscope_web_kit::components::profile_tabs::ProfileTab;
+use trainscope_web_kit::parameters::{Area, ProfileView, STEP};
 use trainscope_web_kit::prelude::*;
 use trainscope_web_kit::route;
 
@@ -51,9 +51,7 @@ impl Model {
         let offset = self.frame.with(|frame| frame.step_offset);
         let number = step.saturating_add(offset);
         let tab = ProfileTab::View(ProfileView::Steps);
-        let steps = self
-            .profiles
-            .tab_href(tab, &[("step", Some(&step.to_string()))]);
+        let steps = self.profiles.tab_href(tab, &[STEP.to(step)]);
         self.profiles.run.with(|run| ChosenStep {
             number,
             steps,

@@ -4,15 +4,15 @@ use trainscope_api::importance::Measure;
 use trainscope_api::notebook::RunNotes;
 use trainscope_api::table::{ColumnGroup, ColumnKind, Direction};
 
-use super::super::axis::{self, AxisLook};
-use super::super::brush::{self, Brush, Brushes};
-use super::super::order::{SortKey, pressed};
+use super::super::axis::{self, AxisLook, LOOKS};
+use super::super::brush::{self, BRUSH, Brush, Brushes};
+use super::super::order::pressed;
 use super::super::view::View;
 use super::{
-    AXES, BAR, BRUSH, COLOUR, COLUMNS, FILTER, GOAL, GROUP, KEPT, LOOKS, MAX_NAMED, MEASURE, Model,
-    OF, PANEL, PARETO, REPETITIONS, RUNS, SELECTED, SORT, Selection, SidePanel, TAB, TARGET,
-    measure_text,
+    AXES, BAR, COLOUR, COLUMNS, GOAL, GROUP, IS_DATA, MAX_NAMED, MEASURE, Model, OF_KEPT, PANEL,
+    PARETO, REPETITIONS, SELECTED, SORT, Selection, SidePanel, TARGET,
 };
+use trainscope_web_kit::parameters::{RUNS, SEARCH};
 use trainscope_web_kit::prelude::*;
 use trainscope_web_kit::url_state::History;
 
@@ -29,8 +29,7 @@ impl Model {
     }
 
     pub(in super::super) fn set_brushes(self, brushes: &Brushes, history: History) {
-        self.url
-            .set(&[(BRUSH, brush::text(brushes).as_deref())], history);
+        self.url.set(&[BRUSH.to(brushes.clone())], history);
         self.draft.set(None);
     }
 
@@ -43,40 +42,30 @@ impl Model {
 
     /// Removes brushes, the filter and the names of runs.
     pub(in super::super) fn reset(self) {
-        self.url.set(
-            &[(BRUSH, None), (FILTER, None), (RUNS, None)],
-            History::Push,
-        );
+        let changes = [BRUSH.clear(), SEARCH.clear(), RUNS.clear()];
+        self.url.set(&changes, History::Push);
     }
 
     pub(in super::super) fn set_filter(self, text: &str) {
-        let text = text.trim();
-        self.url.set(
-            &[(FILTER, (!text.is_empty()).then_some(text))],
-            History::Replace,
-        );
+        self.url.set(&[SEARCH.to(text.trim())], History::Replace);
     }
 
     /// Keeps only the rows that pass. The address names their runs, or has terms of the filter if there are too many.
     pub(in super::super) fn keep_only(self) {
         let runs = self.kept_runs();
         if runs.len() <= MAX_NAMED {
-            self.url.set(
-                &[
-                    (RUNS, Some(&trainscope_web_kit::url_state::join_list(&runs))),
-                    (BRUSH, None),
-                    (FILTER, None),
-                ],
-                History::Push,
-            );
+            self.name_only(runs);
             return;
         }
         let (terms, others) = self.brushes.with_untracked(brush::terms);
         let text = format!("{} {terms}", self.filter.get_untracked());
-        let text = Some(text.trim()).filter(|text| !text.is_empty());
-        let others = brush::text(&others);
-        self.url
-            .set(&[(FILTER, text), (BRUSH, others.as_deref())], History::Push);
+        let changes = [SEARCH.to(text.trim()), BRUSH.to(others)];
+        self.url.set(&changes, History::Push);
+    }
+
+    fn name_only(self, runs: Vec<String>) {
+        let changes = [RUNS.to(runs), BRUSH.clear(), SEARCH.clear()];
+        self.url.set(&changes, History::Push);
     }
 
     /// `true` if the rows that pass can be left out; reactive.
@@ -87,16 +76,11 @@ impl Model {
     /// Leaves out the rows that pass.
     pub(in super::super) fn exclude(self) {
         match untrack(|| self.exclusion()) {
-            Some(Exclusion::Rest(runs)) => {
-                let runs = trainscope_web_kit::url_state::join_list(&runs);
-                self.url.set(
-                    &[(RUNS, Some(&runs)), (BRUSH, None), (FILTER, None)],
-                    History::Push,
-                );
+            Some(Exclusion::Rest(runs)) => self.name_only(runs),
+            Some(Exclusion::Term(term)) => {
+                let changes = [SEARCH.to(term), BRUSH.clear()];
+                self.url.set(&changes, History::Push);
             }
-            Some(Exclusion::Term(term)) => self
-                .url
-                .set(&[(FILTER, Some(&term)), (BRUSH, None)], History::Push),
             None => {}
         }
     }
@@ -117,8 +101,7 @@ impl Model {
     }
 
     pub(in super::super) fn set_axes(self, keys: &[String], history: History) {
-        let text = trainscope_web_kit::url_state::join_list(keys);
-        self.url.set(&[(AXES, Some(&text))], history);
+        self.url.set(&[AXES.to(keys)], history);
     }
 
     /// Moves an axis to another place.
@@ -138,20 +121,14 @@ impl Model {
         keys.retain(|known| known != key);
         let mut brushes = self.brushes.get_untracked();
         brushes.remove(key);
-        self.url.set(
-            &[
-                (AXES, Some(&trainscope_web_kit::url_state::join_list(&keys))),
-                (BRUSH, brush::text(&brushes).as_deref()),
-            ],
-            History::Push,
-        );
+        let changes = [AXES.to(keys), BRUSH.to(brushes)];
+        self.url.set(&changes, History::Push);
     }
 
     pub(in super::super) fn change_look(self, key: &str, change: impl FnOnce(&mut AxisLook)) {
         let mut looks = self.looks.get_untracked();
         change(looks.entry(key.to_owned()).or_default());
-        self.url
-            .set_list(LOOKS, &axis::look_items(&looks), History::Push);
+        self.url.set(&[LOOKS.to(looks)], History::Push);
     }
 
     /// Shows a column as an axis and in the table, or removes it from both.
@@ -167,16 +144,8 @@ impl Model {
                 axes.push(key.to_owned());
             }
         }
-        self.url.set(
-            &[
-                (
-                    COLUMNS,
-                    Some(&trainscope_web_kit::url_state::join_list(&table)),
-                ),
-                (AXES, Some(&trainscope_web_kit::url_state::join_list(&axes))),
-            ],
-            History::Push,
-        );
+        let changes = [COLUMNS.to(table), AXES.to(axes)];
+        self.url.set(&changes, History::Push);
     }
 
     /// Replaces a column in the table and among the axes, for instance by another summary of the same scalar.
@@ -187,20 +156,17 @@ impl Model {
                     by.clone_into(known);
                 }
             }
-            trainscope_web_kit::url_state::join_list(&keys)
+            keys
         };
-        let (axes, table) = (
-            replaced(self.axis_keys.get_untracked()),
-            replaced(self.table_keys.get_untracked()),
-        );
-        self.url.set(
-            &[(AXES, Some(&axes)), (COLUMNS, Some(&table))],
-            History::Push,
-        );
+        let changes = [
+            AXES.to(replaced(self.axis_keys.get_untracked())),
+            COLUMNS.to(replaced(self.table_keys.get_untracked())),
+        ];
+        self.url.set(&changes, History::Push);
     }
 
     pub(in super::super) fn set_colour(self, key: &str) {
-        self.url.set(&[(COLOUR, Some(key))], History::Push);
+        self.url.set(&[COLOUR.to(key)], History::Push);
     }
 
     pub(in super::super) fn set_target(self, key: &str) {
@@ -208,40 +174,34 @@ impl Model {
         let mut axes = self.axis_keys.get_untracked();
         axes.retain(|known| known != key);
         axes.push(key.to_owned());
-        let axes = trainscope_web_kit::url_state::join_list(&axes);
         let has_axes = untrack(|| self.url.param(AXES).with(Option::is_some));
-        let mut changes = vec![(TARGET, Some(key)), (GOAL, None), (BAR, None)];
-        changes.extend(has_axes.then_some((AXES, Some(&*axes))));
+        let mut changes = vec![TARGET.to(key), GOAL.clear(), BAR.clear()];
+        changes.extend(has_axes.then(|| AXES.to(axes)));
         self.url.set(&changes, History::Push);
     }
 
     pub(in super::super) fn set_goal(self, goal: Direction) {
-        let text = match goal {
-            Direction::Less => "less",
-            Direction::More => "more",
-        };
-        self.url.set(&[(GOAL, Some(text))], History::Push);
+        self.url.set(&[GOAL.to(goal)], History::Push);
     }
 
     pub(in super::super) fn set_measure(self, measure: Option<Measure>) {
-        self.url
-            .set(&[(MEASURE, measure.map(measure_text))], History::Push);
+        self.url.set(&[MEASURE.to_option(measure)], History::Push);
     }
 
     pub(in super::super) fn set_of_kept(self, is_on: bool) {
-        self.url.set(&[(OF, is_on.then_some(KEPT))], History::Push);
+        self.url.set(&[OF_KEPT.to(is_on)], History::Push);
     }
 
     pub(in super::super) fn set_bar(self, keys: &[String]) {
-        self.url.set_list(BAR, keys, History::Push);
+        self.url.set(&[BAR.to(keys)], History::Push);
     }
 
     pub(in super::super) fn set_group(self, keys: &[String]) {
-        self.url.set_list(GROUP, keys, History::Push);
+        self.url.set(&[GROUP.to(keys)], History::Push);
     }
 
     pub(in super::super) fn set_pareto(self, keys: &[String]) {
-        self.url.set_list(PARETO, keys, History::Push);
+        self.url.set(&[PARETO.to(keys)], History::Push);
     }
 
     /// Parameters that group repetitions: all that differ, except seeds, paths, hosts and commits; reactive.
@@ -264,14 +224,12 @@ impl Model {
     }
 
     pub(in super::super) fn set_tab(self, is_data: bool) {
-        self.url
-            .set(&[(TAB, is_data.then_some("data"))], History::Push);
+        self.url.set(&[IS_DATA.to(is_data)], History::Push);
     }
 
     pub(in super::super) fn press_sort(self, column: &str, is_further: bool) {
         let keys = pressed(&self.sort.get_untracked(), column, is_further);
-        let keys: Vec<String> = keys.iter().map(SortKey::text).collect();
-        self.url.set_list(SORT, &keys, History::Push);
+        self.url.set(&[SORT.to(keys)], History::Push);
     }
 
     pub(in super::super) fn toggle_selected(self, run: &str) {
@@ -282,11 +240,11 @@ impl Model {
             }
             None => selected.push(run.to_owned()),
         }
-        self.url.set_list(SELECTED, &selected, History::Replace);
+        self.url.set(&[SELECTED.to(selected)], History::Replace);
     }
 
     pub(in super::super) fn select_none(self) {
-        self.url.set(&[(SELECTED, None)], History::Replace);
+        self.url.set(&[SELECTED.clear()], History::Replace);
     }
 
     /// Selects all kept runs, at most [`MAX_NAMED`]; clears the selection if all are selected.
@@ -296,15 +254,11 @@ impl Model {
         let is_all = view.are_selected(&kept.rows, &selected);
         let mut next = if is_all { Vec::new() } else { self.kept_runs() };
         next.truncate(MAX_NAMED);
-        self.url.set_list(SELECTED, &next, History::Replace);
+        self.url.set(&[SELECTED.to(next)], History::Replace);
     }
 
-    pub(in super::super) fn open_panel(self, panel: Option<&SidePanel>) {
-        let text = panel.map(|panel| match panel {
-            SidePanel::Columns => "columns".to_owned(),
-            SidePanel::Row(run) => format!("run:{run}"),
-        });
-        self.url.set(&[(PANEL, text.as_deref())], History::Push);
+    pub(in super::super) fn open_panel(self, panel: Option<SidePanel>) {
+        self.url.set(&[PANEL.to_option(panel)], History::Push);
     }
 
     /// Hides runs for all users of these folders.
@@ -340,7 +294,7 @@ impl Model {
 
     /// Address of this page with the panel of a run; reactive.
     pub(in super::super) fn row_panel_href(self, run: &str) -> String {
-        self.url.href(&[(PANEL, Some(&format!("run:{run}")))])
+        self.url.href(&[PANEL.to(SidePanel::Row(run.to_owned()))])
     }
 }
 

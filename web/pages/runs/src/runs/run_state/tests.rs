@@ -41,6 +41,6 @@ fn every_run_is_in_exactly_one_state() {
         assert_eq!(states.count(), 1);
     }
     for only in Only::STATES {
-        assert_eq!(Only::parse(only.text()), only);
+        assert_eq!(WORDS.iter().filter(|(known, _)| *known == only).count(), 1);
     }
 }

@@ -2,16 +2,16 @@
 
 /// A stretch of time; of all lanes, or of some.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
-pub(super) struct Area {
-    pub(super) from: i64,
-    pub(super) to: i64,
+pub struct Area {
+    pub from: i64,
+    pub to: i64,
     /// Indices of lanes; all if it is empty.
-    pub(super) lanes: Vec<u32>,
+    pub lanes: Vec<u32>,
 }
 
 impl Area {
     /// Text for the address: `from,to`, then the lanes.
-    pub(super) fn to_text(&self) -> String {
+    pub fn to_text(&self) -> String {
         let numbers = [self.from.to_string(), self.to.to_string()];
         let lanes = self.lanes.iter().map(u32::to_string);
         numbers
@@ -22,7 +22,7 @@ impl Area {
     }
 
     /// Parses the text of an address; `None` if it is not a stretch of time.
-    pub(super) fn parse(text: &str) -> Option<Self> {
+    pub fn parse(text: &str) -> Option<Self> {
         let mut numbers = text.split(',');
         let from = numbers.next()?.parse().ok()?;
         let to = numbers.next()?.parse().ok()?;
@@ -32,12 +32,12 @@ impl Area {
     }
 
     /// Lanes for a request; `None` for all.
-    pub(super) fn lanes_text(&self) -> Option<String> {
+    pub fn lanes_text(&self) -> Option<String> {
         let lanes: Vec<String> = self.lanes.iter().map(u32::to_string).collect();
         (!lanes.is_empty()).then(|| lanes.join(","))
     }
 
-    pub(super) const fn length(&self) -> i64 {
+    pub const fn length(&self) -> i64 {
         self.to.saturating_sub(self.from)
     }
 }
