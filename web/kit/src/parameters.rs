@@ -86,7 +86,7 @@ pub const TENSOR_STEP: Key<TensorStep> = Key::with(
         TensorStep::Recorded(step) => step.to_string(),
     },
 );
-/// What a tensor is compared with, as the server reads it.
+/// The other side of a comparison of tensors, as the server reads it.
 pub const TENSOR_COMPARE: Key<String> = Key::new("compare");
 
 /// Key of the selected hit.

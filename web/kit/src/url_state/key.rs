@@ -82,7 +82,7 @@ impl<T> Key<T> {
         self.typed(None)
     }
 
-    /// Sets the parameter to a text as a user typed it.
+    /// Sets the parameter to a text as it was typed, or that depends on more than the value.
     pub const fn typed(self, text: Option<String>) -> Change {
         Change {
             name: self.name,
@@ -172,11 +172,6 @@ impl<T: Clone + PartialEq> Setting<T> {
     /// Removes the parameter.
     pub const fn clear(&self) -> Change {
         self.key.clear()
-    }
-
-    /// Sets the parameter to a text whose form depends on more than the value, or removes it.
-    pub const fn typed(&self, text: Option<String>) -> Change {
-        self.key.typed(text)
     }
 }
 

@@ -20,7 +20,7 @@ use trainscope_web_kit::i18n::{Texts, use_i18n};
 use trainscope_web_kit::prelude::*;
 use trainscope_web_kit::query::{Load, Query, query};
 use trainscope_web_kit::state::use_app_state;
-use trainscope_web_kit::url_state::History;
+use trainscope_web_kit::url_state::{Change, History};
 
 /// Widths of the columns of the table.
 const COLUMNS: &str = "minmax(160px, 1fr) 72px 72px 120px 84px 60px";
@@ -225,7 +225,7 @@ fn choices(other: &Other) -> AnyView {
         })
     });
     let select =
-        move |key: usize, label: &'static str, options: Vec<(String, String)>, now: String| {
+        move |to: fn(String) -> Vec<Change>, label, options: Vec<(String, String)>, now: String| {
             let options = options.into_iter().map(|(value, text)| {
                 let is_now = value == now;
                 view! {
@@ -241,20 +241,7 @@ fn choices(other: &Other) -> AnyView {
                         class="field"
                         aria-label=label
                         on:change=move |event| {
-                            let value = event_target_value(&event);
-                            // A session belongs to its run, and a rank to its session.
-                            let all = [
-                                OTHER_RUN.to(&value),
-                                OTHER_SESSION.to(&value),
-                                OTHER_RANK.typed(Some(value)),
-                            ];
-                            let cleared = [
-                                OTHER_RUN.clear(),
-                                OTHER_SESSION.clear(),
-                                OTHER_RANK.clear(),
-                            ];
-                            let changes = [&all[key..=key], &cleared[key + 1..]].concat();
-                            url.set(&changes, History::Push);
+                            url.set(&to(event_target_value(&event)), History::Push);
                         }
                     >
                         {options.collect::<Vec<_>>()}
@@ -263,13 +250,20 @@ fn choices(other: &Other) -> AnyView {
             }
             .into_any()
         };
+    // A session belongs to its run, and a rank to its session.
+    let to_run = |run: String| {
+        let (session, rank) = (OTHER_SESSION.clear(), OTHER_RANK.clear());
+        vec![OTHER_RUN.to(run), session, rank]
+    };
+    let to_session = |session: String| vec![OTHER_SESSION.to(session), OTHER_RANK.clear()];
+    let to_rank = |rank| vec![OTHER_RANK.typed(Some(rank))];
     let run = move || {
         let options = runs.get().into_iter();
         let options = options
             .map(|run| (run.clone(), state.short_name(&run)))
             .collect();
         select(
-            0,
+            to_run,
             i18n.texts().profile().compare_with,
             options,
             other.run.get(),
@@ -285,7 +279,7 @@ fn choices(other: &Other) -> AnyView {
         }
         (all.len() > 1).then(|| {
             select(
-                1,
+                to_session,
                 i18n.texts().profile().session,
                 all,
                 chosen.session.clone(),
@@ -301,8 +295,14 @@ fn choices(other: &Other) -> AnyView {
             .filter(|entry| entry.session == chosen.session);
         let all = entries.map(|entry| (entry.rank.to_string(), entry.rank.to_string()));
         let all: Vec<_> = all.collect();
-        (all.len() > 1)
-            .then(|| select(2, i18n.texts().profile().rank, all, chosen.rank.to_string()))
+        (all.len() > 1).then(|| {
+            select(
+                to_rank,
+                i18n.texts().profile().rank,
+                all,
+                chosen.rank.to_string(),
+            )
+        })
     };
     let timelines = move || {
         let chosen = other.chosen.get()?;
@@ -373,12 +373,8 @@ fn Differences(diff: Query<ProfileDiff>) -> impl IntoView {
                     options=vec![option(false, |t| t.profile().operators), option(true, |t| t.profile().groups[4])]
                     value=is_kernel
                     on_choose=move |is_kernel: bool| {
-                        let by = if is_kernel {
-                            OperatorGroup::Kernel
-                        } else {
-                            OperatorGroup::Name
-                        };
-                        url.set(&[BY.to(by)], History::Replace);
+                        let by = is_kernel.then_some(OperatorGroup::Kernel);
+                        url.set(&[BY.to(by.unwrap_or_default())], History::Replace);
                     }
                 />
                 <span class="grow"></span>

@@ -87,7 +87,7 @@ pub(super) const SUPERSEDED: Setting<bool> = Key::new("superseded").or(false);
 /// One zoom for all cards.
 pub(super) const LINKED: Setting<bool> = Key::new("link").or(true);
 /// Ranges of x of single cards: items like `10:20:train/loss`, or `::train/loss` for everything.
-pub(super) const OWN_RANGES: Setting<OwnRanges> = Key::of_items(
+pub(super) const OWN_RANGES: Key<OwnRanges> = Key::of_items(
     "zooms",
     |items| {
         let ranges = items.iter().filter_map(|item| {
@@ -106,8 +106,7 @@ pub(super) const OWN_RANGES: Setting<OwnRanges> = Key::of_items(
         });
         items.collect()
     },
-)
-.or(OwnRanges::new());
+);
 pub(super) const GROUP: Key<GroupBy> = Key::with("group", GroupBy::parse, GroupBy::words);
 pub(super) const SPREAD: Setting<Spread> = Key::of_words(
     "spread",
@@ -253,6 +252,7 @@ mod tests {
     #[test]
     fn ranges_of_single_cards_are_read() {
         let ranges = OWN_RANGES.value_in("zooms=10:20:a:b,::loss,x:y:z,5");
+        let ranges = ranges.unwrap();
         assert_eq!(ranges.len(), 2);
         assert_eq!(ranges["a:b"], Some((10.0, 20.0)));
         assert_eq!(ranges["loss"], None);

@@ -88,7 +88,7 @@ impl Settings {
             has_superseded: url.setting(SUPERSEDED),
             is_linked: url.setting(LINKED),
             range: url.param(SCALARS_RANGE),
-            own_ranges: url.setting(OWN_RANGES),
+            own_ranges: url.setting(OWN_RANGES.or(OwnRanges::new())),
             group: url.param(GROUP),
             spread: url.setting(SPREAD),
             card_size: url.setting(SIZE),
