@@ -10,7 +10,7 @@ use trainscope_charts::profile::Shade;
 use trainscope_format::Severity;
 
 use super::model::{BY, KINDS, Model, kinds_of, share, signed, swatch, time, use_model};
-use super::parts::{Refusal, Standing, downloads, verdict};
+use super::parts::{Refusal, Standing, downloads, long_table, verdict};
 use crate::parameters::{ALIGN, Align, OTHER_RANK, OTHER_RUN, OTHER_SESSION, OtherRanks};
 use trainscope_web_kit::client;
 use trainscope_web_kit::components::profile_tabs::ProfileTab;
@@ -361,6 +361,18 @@ fn Differences(diff: Query<ProfileDiff>) -> impl IntoView {
             .collect::<Vec<_>>()
         })
     };
+    let heads = move || {
+        let heads = i18n.texts().profile().diff_columns.into_iter().enumerate();
+        let heads = heads.map(|(at, head)| {
+            let is_number = at != 0 && at != 3;
+            view! {
+                <span role="columnheader" class:num=is_number>
+                    {head}
+                </span>
+            }
+        });
+        heads.collect::<Vec<_>>()
+    };
     let option = |value: bool, text: fn(Texts) -> &'static str| SegOption {
         value,
         label: Signal::derive(move || text(i18n.texts()).to_owned()),
@@ -380,35 +392,7 @@ fn Differences(diff: Query<ProfileDiff>) -> impl IntoView {
                 <span class="grow"></span>
                 {downloads("differences", &FIELDS, move || rows.get_untracked().to_vec())}
             </div>
-            <div
-                class="optable"
-                role="table"
-                style:--cols=COLUMNS
-            >
-                <div class="r heads" role="row">
-                    {move || {
-                        let heads = i18n.texts().profile().diff_columns.into_iter().enumerate();
-                        heads
-                            .map(|(at, head)| {
-                                let is_number = at != 0 && at != 3;
-                                view! {
-                                    <span role="columnheader" class:num=is_number>
-                                        {head}
-                                    </span>
-                                }
-                            })
-                            .collect::<Vec<_>>()
-                    }}
-                </div>
-                <div class="scroll" node_ref=list.holder on:scroll=move |_| list.follow()>
-                    <div
-                        style:height=move || list.height()
-                        style:padding-top=move || format!("{}px", list.range.get().above)
-                    >
-                        {seen}
-                    </div>
-                </div>
-            </div>
+            {long_table(list, Signal::stored(COLUMNS.to_owned()), Signal::default(), heads, seen)}
         </section>
     }
 }

@@ -8,7 +8,7 @@ use super::model::{css_of, swatch, use_model};
 use trainscope_web_kit::client::ClientError;
 use trainscope_web_kit::components::download::{download_rows, file_name};
 use trainscope_web_kit::components::{
-    IconName, MenuItem, Note, NoteKind, Popover, fixed_icon, severity_icon,
+    IconName, MenuItem, Note, NoteKind, Popover, RowList, fixed_icon, severity_icon,
 };
 use trainscope_web_kit::i18n::use_i18n;
 use trainscope_web_kit::prelude::*;
@@ -76,6 +76,32 @@ pub(super) fn head(title: String, beside: String, right: AnyView) -> AnyView {
             <span class="micro ink3 cut">{beside}</span>
             <span class="grow"></span>
             {right}
+        </div>
+    }
+    .into_any()
+}
+
+/// A table of many rows, of which only those in view exist; `columns` are the widths of its grid, `least` that of all.
+pub(super) fn long_table(
+    list: RowList,
+    columns: Signal<String>,
+    least: Signal<String>,
+    heads: impl IntoView + 'static,
+    rows: impl IntoView + 'static,
+) -> AnyView {
+    view! {
+        <div class="optable" role="table" style:--cols=columns style:--least=least>
+            <div class="r heads" role="row">
+                {heads}
+            </div>
+            <div class="scroll" node_ref=list.holder on:scroll=move |_| list.follow()>
+                <div
+                    style:height=move || list.height()
+                    style:padding-top=move || format!("{}px", list.range.get().above)
+                >
+                    {rows}
+                </div>
+            </div>
         </div>
     }
     .into_any()

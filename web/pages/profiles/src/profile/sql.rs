@@ -4,7 +4,7 @@ use trainscope_api::profile::{SqlAnswer, SqlRequest, SqlValue, TABLES};
 use trainscope_format::csv;
 
 use super::model::use_model;
-use super::parts::head;
+use super::parts::{head, long_table};
 use trainscope_web_kit::client::{self, ClientError};
 use trainscope_web_kit::components::download::{download, file_name};
 use trainscope_web_kit::components::profile_tabs::ProfileTab;
@@ -257,19 +257,7 @@ fn Rows(answer: Query<SqlAnswer>) -> impl IntoView {
             {move || {
                 head(i18n.texts().profile().sql_result.to_owned(), beside(), right())
             }}
-            <div class="optable" role="table" style:--cols=widths style:--least=least>
-                <div class="r heads" role="row">
-                    {heads}
-                </div>
-                <div class="scroll" node_ref=list.holder on:scroll=move |_| list.follow()>
-                    <div
-                        style:height=move || list.height()
-                        style:padding-top=move || format!("{}px", list.range.get().above)
-                    >
-                        {seen}
-                    </div>
-                </div>
-            </div>
+            {long_table(list, Signal::derive(widths), Signal::derive(least), heads, seen)}
         </section>
     }
 }

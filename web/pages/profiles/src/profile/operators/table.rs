@@ -6,6 +6,7 @@ use std::sync::Arc;
 use trainscope_api::profile::{OperatorGroup, OperatorRow};
 
 use super::super::model::{share, use_model};
+use super::super::parts::long_table;
 use super::SHAPES;
 use super::columns::{Column, SORT, Scale};
 use trainscope_web_kit::components::{IconName, RowHeights, RowList, fixed_icon, long_name};
@@ -154,24 +155,13 @@ pub(super) fn OperatorTable(
         })
     };
     view! {
-        <div
-            class="optable"
-            role="table"
-            style:--cols=move || grid.with(|grid| grid.0.clone())
-            style:--least=move || grid.with(|grid| grid.1.clone())
-        >
-            <div class="r heads" role="row">
-                {heads}
-            </div>
-            <div class="scroll" node_ref=list.holder on:scroll=move |_| list.follow()>
-                <div
-                    style:height=move || list.height()
-                    style:padding-top=move || format!("{}px", list.range.get().above)
-                >
-                    {seen}
-                </div>
-            </div>
-        </div>
+        {long_table(
+            list,
+            Signal::derive(move || grid.with(|grid| grid.0.clone())),
+            Signal::derive(move || grid.with(|grid| grid.1.clone())),
+            heads,
+            seen,
+        )}
         <div class="foot micro ink3">
             <span class="cut">{move || footer.get()}</span>
             <span class="grow"></span>
