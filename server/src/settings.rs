@@ -247,6 +247,9 @@ pub enum SettingsError {
         /// Error of the system.
         source: std::io::Error,
     },
+    /// `--web-dir` cannot be used, with the reason.
+    #[error("the page cannot be served: {0}")]
+    BadWebDir(String),
     /// `--url-path-prefix` is not a path of plain segments.
     #[error("`{0}` cannot be the first part of an address")]
     BadPrefix(String),
@@ -329,7 +332,7 @@ impl Settings {
             },
             session_limits: flags.session_limits,
             on_wait: flags.on_wait.map(command).transpose()?,
-            web_dir: flags.web_dir.map(canonical_dir).transpose()?,
+            web_dir: flags.web_dir.map(page_dir).transpose()?,
             background: flags.background,
             quiet: flags.quiet,
             notes,
@@ -359,6 +362,10 @@ fn split_paths(list: &OsString) -> Vec<PathBuf> {
     std::env::split_paths(list)
         .filter(|path| !path.as_os_str().is_empty())
         .collect()
+}
+
+fn page_dir(dir: PathBuf) -> Result<PathBuf, SettingsError> {
+    canonical_dir(dir).map_err(|error| SettingsError::BadWebDir(error.to_string()))
 }
 
 fn canonical_dir(dir: PathBuf) -> Result<PathBuf, SettingsError> {

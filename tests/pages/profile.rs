@@ -438,11 +438,16 @@ async fn the_list_of_runs_leads_to_the_slices_of_a_sentence_in_three_clicks() {
             browser.wait_for_text("Data pipeline").await;
             continue;
         }
-        browser.wait_for_text("in view").await;
+        let status = "[role=search] [role=status]";
+        let found = browser
+            .wait_for("the number of slices", async || {
+                let text = browser.text_of(status).await?;
+                text.starts_with(|letter: char| letter.is_ascii_digit())
+                    .then_some(text)
+            })
+            .await;
         let url = browser.url().await;
         assert!(url.contains(&format!("/run/{run}/timeline?")), "{url}");
-        let found = browser.text_of("[role=search] [role=status]").await;
-        let found = found.unwrap_or_default();
         let first = found.split(' ').next().and_then(|word| word.parse().ok());
         assert!(first > Some(0_u32), "{run}: {found}");
     }

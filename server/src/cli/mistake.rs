@@ -95,6 +95,9 @@ impl From<SettingsError> for Mistake {
             SettingsError::UnreadableDir { path, .. } => mistake
                 .at(path.display().to_string())
                 .attempt("ask its owner for read access (chmod -R g+rX), or name another folder"),
+            SettingsError::BadWebDir(_) => mistake
+                .at("--web-dir, or the environment variable TRAINSCOPE_WEB_DIR")
+                .attempt("leave it out: the program has the page built in"),
             SettingsError::BadPrefix(_) => mistake
                 .at("--url-path-prefix")
                 .attempt("--url-path-prefix name, or a/b: letters, digits, `-`, `_`, `.`, `~`"),

@@ -67,6 +67,16 @@ fn a_folder_that_cannot_be_watched_is_refused() {
 }
 
 #[test]
+fn a_missing_folder_of_the_page_is_not_taken_for_one_of_runs() {
+    let error = resolve(&["--web-dir", "nowhere/page"]).unwrap_err();
+    assert!(matches!(error, SettingsError::BadWebDir(_)));
+    assert_eq!(
+        error.to_string(),
+        "the page cannot be served: there is no folder nowhere/page"
+    );
+}
+
+#[test]
 fn flags_of_the_older_command_line_are_noted() {
     let settings = resolve(&["--workspace", "./ws", "--enable-debugger", "true"]).unwrap();
     assert_eq!(settings.notes.len(), 2);

@@ -33,9 +33,14 @@ const fn peak(words: &'static [&'static str], tera: [f64; 5]) -> Peak {
 }
 
 /// The first entry with all its words in the name applies.
-const PEAKS: [Peak; 26] = [
+const PEAKS: [Peak; 32] = [
     // NVIDIA HGX B200 data sheet, one of eight.
     peak(&["b200"], [75.0, 1125.0, 2250.0, 4500.0, 7.75]),
+    // NVIDIA GB200 NVL72 data sheet, one of 72.
+    peak(&["gb200"], [80.0, 1250.0, 2500.0, 5000.0, 8.0]),
+    // NVIDIA GH200 data sheet: 144 GB of HBM3e, 96 GB of HBM3. Its name has the memory of the processor.
+    peak(&["gh200", "144g"], [67.0, 494.7, 989.4, 1978.9, 4.9]),
+    peak(&["gh200"], [67.0, 494.7, 989.4, 1978.9, 4.0]),
     // NVIDIA H200 and H20 data sheets.
     peak(&["h200"], [67.0, 494.7, 989.4, 1978.9, 4.8]),
     peak(&["h20"], [44.0, 74.0, 148.0, 296.0, 4.0]),
@@ -69,14 +74,18 @@ const PEAKS: [Peak; 26] = [
     peak(&["v100"], [15.7, 15.7, 125.0, 0.0, 0.9]),
     // NVIDIA T4 data sheet.
     peak(&["t4"], [8.1, 8.1, 65.0, 130.0, 0.32]),
+    // NVIDIA Blackwell architecture paper, appendix A: GeForce RTX 5090.
+    peak(&["5090"], [104.8, 104.8, 209.5, 419.0, 1.792]),
     // NVIDIA Ada architecture paper, appendix A: GeForce RTX 4090.
     peak(&["4090"], [82.6, 82.6, 165.2, 330.3, 1.008]),
     // NVIDIA Ampere GA102 architecture paper, appendix A: GeForce RTX 3090.
     peak(&["3090"], [35.6, 35.6, 71.0, 284.0, 0.936]),
-    // AMD Instinct MI210, MI300X and MI325X data sheets.
+    // AMD Instinct MI210, MI250X, MI300X, MI325X and MI355X data sheets. Each half of an MI250X is a device.
     peak(&["mi210"], [45.3, 45.3, 181.0, 181.0, 1.638]),
+    peak(&["mi250x"], [47.9, 47.9, 191.5, 191.5, 1.638]),
     peak(&["mi300x"], [163.4, 653.7, 1307.4, 2614.9, 5.3]),
     peak(&["mi325x"], [163.4, 653.7, 1307.4, 2614.9, 6.0]),
+    peak(&["mi355x"], [157.3, 157.3, 2516.6, 5033.2, 8.0]),
 ];
 
 /// Type of the numbers that an operator multiplies.
@@ -206,10 +215,14 @@ mod tests {
         assert_eq!(half("NVIDIA H100 80GB HBM3"), Some(989.0));
         assert_eq!(half("Tesla V100-SXM2-16GB"), Some(125.0));
         assert_eq!(half("NVIDIA L4"), Some(121.0));
+        assert_eq!(half("NVIDIA GB200"), Some(2500.0));
+        assert_eq!(half("AMD Instinct MI250X"), Some(192.0));
         assert_eq!(half("GPU 0"), None);
         let memory = |name| Some(peaks_of(name, Precision::Half, true)?.1 / TERA);
         assert_eq!(memory("NVIDIA A100-SXM4-80GB"), Some(2.039));
         assert_eq!(memory("NVIDIA A100 80GB PCIe"), Some(1.935));
+        assert_eq!(memory("NVIDIA GH200 480GB"), Some(4.0));
+        assert_eq!(memory("NVIDIA GH200 144G HBM3e"), Some(4.9));
         assert_eq!(memory("A100-SXM4-40GB"), Some(1.555));
     }
 
