@@ -202,9 +202,13 @@ class LossFacts:
 
 
 def _are_sides(fact: _LossFact, numbers: Mapping[str, float], *, has_several_optimizers: bool) -> bool:
-    """True if targets say which side samples come from, as in adversarial training: each loss has one of them."""
-    is_binary = fact.function.startswith("binary_cross_entropy") and has_several_optimizers
-    return (is_binary or fact.is_repeated) and numbers.get("batches_of_one_label") == numbers["batches"]
+    """True if targets say which side samples come from, as in adversarial training: each loss has one of them.
+
+    Of several losses in one pass, those of classes may stand beside those of sides.
+    """
+    of_one = numbers.get("batches_of_one_label", 0.0)
+    is_of_sides = fact.function.startswith(("binary_cross_entropy", "cross_entropy")) and has_several_optimizers
+    return (fact.is_repeated and of_one > 0) or (is_of_sides and of_one == numbers["batches"])
 
 
 def _chooses(node: Any) -> bool:

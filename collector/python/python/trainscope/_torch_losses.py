@@ -41,8 +41,6 @@ _DIRECT = frozenset(
     "multi_margin_loss multilabel_margin_loss ctc_loss cudnn_ctc_loss logsigmoid".split()
 )
 
-_OF_LOGARITHMS = frozenset({"classes", "policy_gradient", "binary_cross_entropy"})
-
 _BOUNDS = frozenset("clamp clamp_min clamp_max nan_to_num add".split())
 
 
@@ -85,7 +83,7 @@ def losses_of(root: Any) -> list[Loss]:
             if loss is not None:
                 group = "classes" if loss.function in ("cross_entropy", "nll_loss", "kl_div") else loss.function
                 key = (group, behind(loss.operand)[0][0])
-                loss.sign = sign_of(path, node, is_logarithm=loss.is_by_hand and group in _OF_LOGARITHMS)
+                loss.sign = sign_of(path, node, is_logarithm=_is_logarithm(loss))
                 if key not in known:
                     known[key] = loss
                     found.append(loss)
@@ -95,6 +93,12 @@ def losses_of(root: Any) -> list[Loss]:
     except StopIteration:
         pass
     return found
+
+
+def _is_logarithm(loss: Loss) -> bool:
+    """True for a loss that ends with logarithms of probabilities, and not with a function that negates them."""
+    name = name_of(loss.node)
+    return name == "logsigmoid" or (name not in _DIRECT and loss.function not in ("mse_loss", "l1_loss", "norm"))
 
 
 def _loss_at(node: Any, path: tuple[Any, ...]) -> tuple[Loss | None, bool]:

@@ -730,9 +730,11 @@ SIGNED: dict[str, tuple[Callable[[torch.Tensor], torch.Tensor], int]] = {
     "log-likelihood": (lambda out: out.log_softmax(1).gather(1, labels()[:, None]).mean(), -1),
     "negative log-likelihood": (lambda out: -out.log_softmax(1).gather(1, labels()[:, None]).mean(), 1),
     "weights": (lambda out: (functional.cross_entropy(out, labels(), reduction="none") * torch.rand(16)).mean(), 1),
+    "preference": (lambda out: -functional.logsigmoid(out[:, 0] - out[:, 1]).mean(), 1),
     # Not known: rewards or costs, other terms, both signs.
     "costs": (lambda out: (out.log_softmax(1).gather(1, labels()[:, None]) * torch.rand(16, 1)).mean(), 0),
     "adversary": (lambda out: functional.mse_loss(out, shares()) - functional.cross_entropy(out, labels()), 0),
+    "divergence": (lambda out: functional.kl_div(out.log_softmax(1), shares(), reduction="batchmean"), 0),
     "apart": (lambda out: functional.mse_loss(out, shares()) - functional.mse_loss(out, shares()), 0),
     "advantages": (lambda out: (functional.cross_entropy(out, labels(), reduction="none") * torch.randn(16)).mean(), 0),
 }
@@ -778,6 +780,33 @@ def test_values_of_chosen_actions(record: Any, name: str) -> None:
     facts = record(lambda run: fit(run, classifier(), loss))
     found = [fact.numbers.get("chosen", 0) for (kind, _), fact in facts.items() if kind == "loss_function"]
     assert found == [float(is_chosen)]
+
+
+def test_sides_of_samples_are_no_labels_however_they_are_told_apart(record: Any) -> None:
+    sides = torch.zeros(16, dtype=torch.long)
+
+    def adapt(outputs: torch.Tensor) -> torch.Tensor:
+        losses = [functional.cross_entropy(outputs * (1 + k), of) for k, of in enumerate((labels(), sides, sides + 1))]
+        return torch.stack(losses).sum()
+
+    def play(run: trainscope.Run) -> None:
+        generator, discriminator = nn.Linear(3, 6), classifier()
+        first, second = (torch.optim.SGD(model.parameters(), 1e-3) for model in (generator, discriminator))
+        run.watch(generator, first)
+        run.watch(discriminator, second)
+        for _ in range(STEPS):
+            made = generator(torch.randn(16, 3))
+            second.zero_grad()
+            functional.cross_entropy(discriminator(made.detach()), sides).backward()
+            functional.cross_entropy(discriminator(torch.randn(16, 6)), sides + 1).backward()
+            second.step()
+            first.zero_grad()
+            functional.cross_entropy(discriminator(made), sides + 1).backward()
+            first.step()
+
+    for train in (lambda run: fit(run, classifier(), adapt), play):
+        found = [fact.numbers for (kind, _), fact in record(train).items() if kind == "targets"]
+        assert found and all(numbers.get("batches_of_one_label", 0) == 0 for numbers in found)
 
 
 @pytest.mark.parametrize("is_cleared", [True, False])
