@@ -113,6 +113,10 @@ fn what_may_be_meant_is_a_note() {
             Rule::ParametersNotRegistered,
         ),
         (
+            "reached | trainable=4 without_gradient=1 beside_reached=1 not_reached=2.bias",
+            Rule::ParametersNotReached,
+        ),
+        (
             "loss_function mse_loss | broadcast=1 outputs_shape=[64,~10] targets_shape=[10]",
             Rule::Broadcast,
         ),
@@ -259,4 +263,75 @@ fn hostile_facts_are_bounded() {
     }
     let not_numbers = "reached | trainable=NaN without_gradient=inf foreign=NaN";
     assert_eq!(state(&[not_numbers], Rule::ParametersNotReached), None);
+}
+
+/// An epoch that is begun for each pass gives its first batch only; one batch that is kept is a note.
+#[test]
+fn a_loader_that_is_begun_for_each_pass_gives_its_first_batch() {
+    let same = "inputs x | batches=20 different=1";
+    for (loader, expected) in [
+        (
+            "data_loader Data | batches=20 passes=200 iterations=200 training=1",
+            State::Fault,
+        ),
+        (
+            "data_loader Data | batches=1 passes=200 iterations=200 training=1",
+            State::Note,
+        ),
+        (
+            "data_loader Data | batches=20 passes=200 iterations=1 training=1",
+            State::Note,
+        ),
+    ] {
+        let found = state(&[same, loader], Rule::RepeatedBatch);
+        assert_eq!(found, Some(expected), "{loader}");
+    }
+    let other = "inputs x | batches=20 different=20";
+    let loader = "data_loader Data | batches=20 passes=200 iterations=200 training=1 shuffle=1";
+    let found = state(&[other, loader], Rule::RepeatedBatch);
+    assert_eq!(found, Some(State::Fine));
+}
+
+/// The conditions that a loss hits which rises hundredfold, beside facts of each step.
+fn of_a_rising_loss(facts_at: &dyn Fn(i64) -> Vec<String>, tags: &[&str]) -> Vec<String> {
+    let mut evaluator = Evaluator::new(Watchpoints::recommended());
+    for step in 0..80 {
+        for written in facts_at(step) {
+            let fact = &fact(&written);
+            evaluator.context(0, Context::Program { step, fact });
+        }
+        for tag in tags {
+            evaluator.scalar(0, tag, step, 0.0, 0.5 + (step as f64 / 8.0).powi(2));
+        }
+    }
+    let findings = evaluator.findings();
+    let alarms = findings
+        .hits
+        .iter()
+        .filter(|hit| hit.severity >= trainscope_format::Severity::Warning);
+    alarms.map(|hit| hit.condition.id.to_owned()).collect()
+}
+
+/// Errors of a value whose targets grow with the returns, of chosen actions and of models that play against each other.
+#[test]
+fn a_loss_whose_targets_move_does_not_diverge() {
+    let sized = |size: f64| vec![format!("loss_function smooth_l1_loss | targets_rms={size}")];
+    let one = &["loss"][..];
+    let fixed = |step: i64| sized(1.0 + 0.3 * (step % 3) as f64);
+    assert_eq!(of_a_rising_loss(&fixed, one), ["loss_divergence"]);
+    let growing = |step: i64| sized(1.0 + step as f64 / 4.0);
+    assert_eq!(of_a_rising_loss(&growing, one), [""; 0]);
+    let chosen = |_: i64| vec!["loss_function mse_loss | chosen=1 targets_rms=1".to_owned()];
+    assert_eq!(of_a_rising_loss(&chosen, one), [""; 0]);
+    let policy = |_: i64| vec!["loss_function policy_gradient | passes=1".to_owned()];
+    assert_eq!(of_a_rising_loss(&policy, one), [""; 0]);
+
+    let kept = |models: u8| format!("gradients_kept | models={models} optimizers={models}");
+    let two = &["loss/first", "loss/second"][..];
+    let several = |_: i64| vec![kept(2)];
+    assert_eq!(of_a_rising_loss(&several, two), [""; 0]);
+    let single = |_: i64| vec![kept(1)];
+    assert!(of_a_rising_loss(&single, two).contains(&"loss_divergence".to_owned()));
+    // Models of folds, one after the other, have one loss.
+    assert_eq!(of_a_rising_loss(&several, one), ["loss_divergence"]);
 }

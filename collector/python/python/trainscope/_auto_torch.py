@@ -22,6 +22,7 @@ from torch.optim import Optimizer
 from torch.optim.optimizer import register_optimizer_step_pre_hook
 
 from trainscope import _launch, _source, _torch_calls
+from trainscope._auto_by_hand import ByHand
 from trainscope._auto_losses import Losses
 from trainscope._lost import guarded
 from trainscope._torch_hooks import Hook, parameters_of, unwrapped
@@ -58,6 +59,7 @@ class Observer(_torch_calls.Listener):
         # Parameters of optimizers, by identity, that are in no watched model so far.
         self._wanted: dict[int, weakref.ref[torch.Tensor]] = {}
         self._losses = Losses(self._record_loss)
+        self._by_hand = ByHand(self)
         self._scaler: weakref.ref[Any] | None = None
         self._before_scaler = 0
         self._forward_hook: Any = None
@@ -90,6 +92,7 @@ class Observer(_torch_calls.Listener):
 
     def close(self) -> None:
         """Removes all hooks: the program records itself, or nothing can be recorded."""
+        self._by_hand.close()
         self._wanted.clear()
         self._follow_forward()
         for hook in self._hooks:
@@ -283,12 +286,40 @@ class Observer(_torch_calls.Listener):
     @guarded
     def before_backward(self, roots: tuple[Any, ...]) -> None:
         """Notes the losses."""
-        if not self._recording.is_here() or not self._recording.records_losses():
+        if not self._recording.is_here():
             return
         frame = sys._getframe(1)
+        self._by_hand.before_pass(roots, frame, self._updates)
+        if not self._recording.records_losses():
+            return
         for loss in roots:
             if isinstance(loss, torch.Tensor) and loss.numel() == 1 and loss.is_floating_point():
                 self._losses.add(loss, frame)
+
+    @guarded
+    def after_backward(self) -> None:
+        """Records the losses of a training without an optimizer, of which each pass is a step."""
+        if not self._recording.is_here():
+            return
+        step = self._by_hand.after_pass()
+        if step >= 0:
+            self._made = max(self._made, step + 1)
+            self._losses.before_update(step, is_second=True)
+
+    def found_by_loss(self, model: nn.Module, optimizer: Optimizer | None) -> Watch | None:
+        """Watches a model that a loss reaches and no optimizer holds."""
+        run = self._recording.run()
+        if run is None:
+            return None
+        self._losses.forget()
+        watch = run.watch(model, optimizer)
+        if watch is None:
+            return None
+        watch._forward.records_loss = False
+        if optimizer is not None:
+            self._begin(watch, optimizer)
+        self._repeat_early(watch)
+        return watch
 
     def _record_loss(self, name: str, value: Any, step: int) -> None:
         run = self._recording.run()

@@ -52,6 +52,35 @@ class Inputs:
         return numbers
 
 
+class LayerInput:
+    """Numbers that the first layer of a model gets: their range, and whether they are whole, as bytes are."""
+
+    def __init__(self) -> None:
+        self._batches = self._features = 0
+        self._lowest, self._highest = math.inf, -math.inf
+        self._are_whole = True
+
+    def add(self, tensor: torch.Tensor | None) -> None:
+        """Adds a batch."""
+        if tensor is None or tensor.numel() == 0 or tensor.ndim < 2:
+            return
+        part = _first(tensor).float()
+        self._batches += 1
+        self._features = tensor[0].numel()
+        lowest, highest = torch.aminmax(part)
+        self._lowest, self._highest = min(self._lowest, float(lowest)), max(self._highest, float(highest))
+        self._are_whole = self._are_whole and bool((part == part.round()).all())
+
+    def numbers(self) -> Numbers:
+        """The fact."""
+        numbers: Numbers = {"batches": self._batches}
+        if self._batches:
+            numbers |= {
+                "lowest": self._lowest, "highest": self._highest, "whole": float(self._are_whole), "features": self._features,
+            }  # fmt: skip
+        return numbers
+
+
 class Targets:
     """Targets of one loss function: their labels, and how they follow from the inputs."""
 
@@ -66,8 +95,14 @@ class Targets:
         self._trailing = 0.0
         self._sums: _Sums | None = None
 
-    def add(self, target: torch.Tensor | None, inputs: torch.Tensor | None, ignored: int | None) -> None:
-        """Adds the targets of a batch, and its inputs where they are known."""
+    def add(
+        self,
+        target: torch.Tensor | None,
+        inputs: torch.Tensor | None,
+        ignored: int | None,
+        others: tuple[torch.Tensor | None, ...] = (),
+    ) -> None:
+        """Adds the targets of a batch, its main input where it is known, and other inputs that may be tokens."""
         if target is None or target.numel() == 0:
             return
         self._batches += 1
@@ -76,8 +111,8 @@ class Targets:
             inputs = inputs[: len(flat)] if inputs.ndim and flat.ndim and len(inputs) == len(target) else inputs
         if _are_labels(flat):
             self._add_labels(flat, ignored)
-            if inputs is not None and not inputs.is_floating_point():
-                self._compare(flat, inputs, ignored)
+            tokens = [inputs, *(one[: len(flat)] for one in others if one is not None and one.ndim and flat.ndim)]
+            self._compare(flat, [one for one in tokens if one is not None and not one.is_floating_point()], ignored)
         else:
             self._without_labels += 1
         if inputs is not None and inputs.is_floating_point() and inputs.ndim > 1:
@@ -96,17 +131,19 @@ class Targets:
         size = max(len(counts), len(self._counts))
         self._counts = _longer(self._counts, size) + _longer(counts, size)
 
-    def _compare(self, target: torch.Tensor, inputs: torch.Tensor, ignored: int | None) -> None:
-        if inputs.ndim != 2 or target.numel() % len(inputs) or target.numel() < len(inputs) * 3:
+    def _compare(self, target: torch.Tensor, tokens: list[torch.Tensor], ignored: int | None) -> None:
+        def fits(one: torch.Tensor) -> bool:
+            return one.ndim == 2 and target.numel() % max(1, len(one)) == 0 and target.numel() >= len(one) * 3 > 0
+
+        tokens = [one for one in tokens if fits(one)]
+        if not tokens:
             return
-        rows = target.reshape(len(inputs), -1)
-        length = min(rows.shape[1], inputs.shape[1])
+        rows = target.reshape(len(tokens[0]), -1)
         is_counted = rows >= 0 if ignored is None else (rows != ignored) & (rows >= 0)
-        for shift in range(3):
-            here, there = rows[:, : length - shift], inputs[:, shift:length]
-            mask = is_counted[:, : length - shift]
-            if bool(mask.any()):
-                self._equal[shift] += float((here == there)[mask].float().mean())
+        # Of a source and its translation, the targets follow from the one that they continue.
+        shares = [_shares(rows, one, is_counted) for one in tokens if len(one) == len(rows)]
+        for shift, share in enumerate(max(shares, key=lambda of: of[1])):
+            self._equal[shift] += share
         self._compared += 1
         # Targets at the end of a row that are all the same.
         is_last = (rows == rows[:, -1:]) & is_counted
@@ -171,6 +208,18 @@ class _Sums:
         r = torch.where(spread > 1e-10 * scale, r, 0.0).nan_to_num(0.0)
         at = int(r.argmax()) if r.numel() else 0
         return at, float(r[at]) if r.numel() else 0.0
+
+
+def _shares(rows: torch.Tensor, tokens: torch.Tensor, is_counted: torch.Tensor) -> list[float]:
+    """Shares of targets that equal the tokens 0, 1, 2 positions later."""
+    length = min(rows.shape[1], tokens.shape[1])
+    shares = [0.0, 0.0, 0.0]
+    for shift in range(3):
+        mask = is_counted[:, : length - shift]
+        if bool(mask.any()):
+            equal = rows[:, : length - shift] == tokens[:, shift:length]
+            shares[shift] = float(equal[mask].float().mean())
+    return shares
 
 
 def rms_of(tensor: torch.Tensor) -> float:

@@ -41,6 +41,10 @@ class Gradients:
         self.updates = self.passes = self.kept = self.cleared_between = 0
         self.has_closure = False
         self._is_in_closure = False
+        # Updates after passes whose gradients are known, and those of them before no pass of which they were zero.
+        self.followed_updates = self.never_cleared = 0
+        # `None` if it is not known whether they were zero before a pass since the last update.
+        self._were_zero: bool | None = False
 
     def choose(self, parameters: list[torch.Tensor]) -> None:
         """Chooses samples: the smallest parameters that are trained."""
@@ -66,6 +70,10 @@ class Gradients:
         """Counts the pass, and returns `True`, if it was one of this model."""
         if [_state(gradient) for gradient in self._gradients()] == self._before:
             return False
+        if self._are_zero:
+            self._were_zero = True
+        elif self._are_zero is None and self._were_zero is False:
+            self._were_zero = None
         if self._is_in_closure:
             return True
         weights = self._states_of_weights()
@@ -93,6 +101,11 @@ class Gradients:
         if self._are_kept is not None and not is_skipped and not self._is_in_closure:
             self.updates += 1
             self.kept += self._are_kept
+        has_passes = self._made > 0 and not self._is_updated
+        if has_passes and self._were_zero is not None and not is_skipped and not self._is_in_closure:
+            self.followed_updates += 1
+            self.never_cleared += not self._were_zero
+        self._were_zero = False
         self._are_kept = None
         self._is_unknown = is_skipped or self._is_in_closure
         self._is_in_closure = False

@@ -12,7 +12,7 @@ from trainscope import _source
 from trainscope._facts import Facts
 from trainscope._loss_line import line_of_loss
 from trainscope._source import Place
-from trainscope._torch_autograd import behind, main_parent, name_of, sequence_of
+from trainscope._torch_autograd import behind, main_parent, name_of, saved_all, sequence_of
 from trainscope._torch_batches import Targets, range_of_rows, rms_of, share_of_negative
 from trainscope._torch_later import Later
 from trainscope._torch_losses import Loss, losses_of
@@ -25,6 +25,9 @@ MAX_MODULES = 100_000
 
 # Functions that a program combines losses with.
 _COMBINING = ("mean", "sum", "neg", "mul", "div", "add", "sub")
+
+# Losses that compare numbers.
+_OF_NUMBERS = ("mse_loss", "l1_loss", "smooth_l1_loss", "huber_loss")
 
 
 @dataclasses.dataclass
@@ -75,8 +78,16 @@ class LossFacts:
         """Forgets the outputs of modules."""
         self._made_by.clear()
 
-    def read(self, roots: list[torch.Tensor], number: int, place: Place | None, batch: torch.Tensor | None) -> None:
-        """Reads the losses in the graph of a backward pass with this number, and their targets beside the inputs."""
+    def read(
+        self,
+        roots: list[torch.Tensor],
+        number: int,
+        place: Place | None,
+        batch: torch.Tensor | None,
+        tokens: tuple[torch.Tensor, ...] = (),
+    ) -> None:
+        """Reads the losses in the graph of a backward pass with this number, and their targets beside the inputs: the main
+        one, and others that may be tokens."""
         self._pass, self._place = number, place
         for root in roots:
             if root.grad_fn is None:
@@ -84,7 +95,7 @@ class LossFacts:
                 continue
             losses = losses_of(root.grad_fn)
             for loss in losses:
-                self._put_loss(loss, batch)
+                self._put_loss(loss, batch, tokens)
             if not losses:
                 self._put_unknown(root)
 
@@ -106,7 +117,7 @@ class LossFacts:
         key = ("loss", before, self._place)
         self._fact_of(key, "loss", {"has_gradient": 1.0, "broadcast": 0.0}, texts, edge[0])
 
-    def _put_loss(self, loss: Loss, batch: torch.Tensor | None) -> None:
+    def _put_loss(self, loss: Loss, batch: torch.Tensor | None, tokens: tuple[torch.Tensor, ...]) -> None:
         before, texts = self._before(loss.operand)
         texts["outputs_shape"] = _shown(loss.outputs_shape)
         texts["targets_shape"] = _shown(loss.targets_shape)
@@ -119,13 +130,18 @@ class LossFacts:
         if loss.classes:
             dimensions = len(loss.outputs_shape or ())
             numbers |= {"classes": loss.classes, "dimension": loss.dimension, "dimensions": dimensions}
+            numbers["wrong_axis"] = float(loss.has_wrong_axis)
+        if loss.function in _OF_NUMBERS and any(_chooses(one) for one in behind(loss.operand)[1]):
+            numbers["chosen"] = 1.0
         key = (loss.function, before, self._place)
         fact = self._fact_of(key, loss.function, numbers, texts, loss.node)
         if fact is None:
             return
+        for name, is_one in (("signed_passes", loss.sign != 0), ("negative_passes", loss.sign < 0)):
+            fact.numbers[name] = fact.numbers.get(name, 0.0) + is_one
         ignored, dimension = loss.ignored, loss.dimension
 
-        def read(outputs: Any, target: Any, logarithms: Any, batch: Any) -> None:
+        def read(outputs: Any, target: Any, logarithms: Any, batch: Any, *tokens: Any) -> None:
             if outputs is not None and target is not None and target.is_floating_point():
                 fact.numbers |= {"outputs_rms": rms_of(outputs), "targets_rms": rms_of(target)}
             if target is not None and target.is_floating_point():
@@ -134,9 +150,9 @@ class LossFacts:
                 size = range_of_rows(logarithms, dimension)
                 if size is not None:
                     fact.numbers["range"] = max(size, fact.numbers.get("range", 0.0))
-            fact.targets.add(target, batch, ignored)
+            fact.targets.add(target, batch, ignored, tokens)
 
-        self._later.read([loss.outputs, loss.target, loss.logarithms, batch], read)
+        self._later.read([loss.outputs, loss.target, loss.logarithms, batch, *tokens], read)
 
     def _before(self, edge: tuple[Any, int]) -> tuple[str, dict[str, str]]:
         """Names of the two functions before a loss, and the module that made the last one."""
@@ -186,9 +202,19 @@ class LossFacts:
 
 
 def _are_sides(fact: _LossFact, numbers: Mapping[str, float], *, has_several_optimizers: bool) -> bool:
-    """True if targets say which side samples come from, as in adversarial training: each loss has one of them."""
-    is_binary = fact.function.startswith("binary_cross_entropy") and has_several_optimizers
-    return (is_binary or fact.is_repeated) and numbers.get("batches_of_one_label") == numbers["batches"]
+    """True if targets say which side samples come from, as in adversarial training: each loss has one of them.
+
+    Of several losses in one pass, those of classes may stand beside those of sides.
+    """
+    of_one = numbers.get("batches_of_one_label", 0.0)
+    is_of_sides = fact.function.startswith(("binary_cross_entropy", "cross_entropy")) and has_several_optimizers
+    return (fact.is_repeated and of_one > 0) or (is_of_sides and of_one == numbers["batches"])
+
+
+def _chooses(node: Any) -> bool:
+    """True for a function that takes one output of each sample, as that of an action."""
+    name = name_of(node)
+    return name == "gather" or (name == "index" and sum(one is not None for one in saved_all(node, "indices")) > 1)
 
 
 def _shown(shape: tuple[int, ...] | None) -> str:

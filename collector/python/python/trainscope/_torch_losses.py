@@ -19,6 +19,7 @@ from trainscope._torch_autograd import (
     saved_all,
     shape_of,
 )
+from trainscope._torch_loss_signs import sign_of
 
 MAX_LOSSES = 8
 """Losses that are read of one backward pass: a sum may have hundreds."""
@@ -47,7 +48,8 @@ _BOUNDS = frozenset("clamp clamp_min clamp_max nan_to_num add".split())
 class Loss:
     """A loss function of one backward pass. Not to be kept: it holds the graph.
 
-    `node`: the function that ends it; `operand`: what goes into it. `outputs`, `target`: what it compares, as its function keeps it. `logarithms`:
+    `sign`: 1 if the result that the pass begins at grows with it, -1 if it falls, 0 if that is not known.
+    `has_wrong_axis`: probabilities are those along the samples. `node`: the function that ends it; `operand`: what goes into it. `outputs`, `target`: what it compares, as its function keeps it. `logarithms`:
     logarithms of probabilities. `ignored`: the target that does not count. `is_policy`: the targets are actions.
     """
 
@@ -65,12 +67,14 @@ class Loss:
     are_outputs_expanded: bool = False
     are_targets_expanded: bool = False
     is_by_hand: bool = False
+    has_wrong_axis: bool = False
+    sign: int = 0
 
 
 def losses_of(root: Any) -> list[Loss]:
     """Losses that a result is computed from, the nearest first; none if no function is known to be one."""
     found: list[Loss] = []
-    known: set[tuple[str, Any]] = set()
+    known: dict[tuple[str, Any], Loss] = {}
     functions = functions_from(root, _OF_MODELS, MAX_FUNCTIONS)
     try:
         node, path = next(functions)
@@ -79,13 +83,22 @@ def losses_of(root: Any) -> list[Loss]:
             if loss is not None:
                 group = "classes" if loss.function in ("cross_entropy", "nll_loss", "kl_div") else loss.function
                 key = (group, behind(loss.operand)[0][0])
+                loss.sign = sign_of(path, node, is_logarithm=_is_logarithm(loss))
                 if key not in known:
-                    known.add(key)
+                    known[key] = loss
                     found.append(loss)
+                elif known[key].sign != loss.sign:
+                    known[key].sign = 0
             node, path = functions.send(is_end)
     except StopIteration:
         pass
     return found
+
+
+def _is_logarithm(loss: Loss) -> bool:
+    """True for a loss that ends with logarithms of probabilities, and not with a function that negates them."""
+    name = name_of(loss.node)
+    return name == "logsigmoid" or (name not in _DIRECT and loss.function not in ("mse_loss", "l1_loss", "norm"))
 
 
 def _loss_at(node: Any, path: tuple[Any, ...]) -> tuple[Loss | None, bool]:
@@ -117,17 +130,20 @@ def _direct(name: str, node: Any) -> Loss | None:
         return _of_values(name, node, operand)
     target, ignored = saved(node, "target"), number_of(node, "ignore_index")
     shapes: dict[str, Any] = {"targets_shape": None if target is None else tuple(target.shape)}
-    log_probabilities = behind(operand)[0]
+    log_probabilities, passed = behind(operand)
     logits = logits_of(log_probabilities[0])
     if logits is None:
         shape = shape_of(operand)
         classes = 0 if not shape else shape[1] if len(shape) > 1 else shape[0]
         return Loss(name, node, operand, target=target, ignored=ignored, outputs_shape=shape, classes=classes, **shapes)
     made = log_probabilities[0]
-    return Loss(
+    loss = Loss(
         "cross_entropy", node, logits, target=target, ignored=ignored, logarithms=saved(made, "result"),
         **_class_shapes(made, logits), **shapes,
     )  # fmt: skip
+    # The classes of this loss are along the second axis.
+    loss.has_wrong_axis = not passed and len(loss.outputs_shape or ()) > 1 and loss.dimension != 1
+    return loss
 
 
 def _of_values(name: str, node: Any, operand: Edge) -> Loss:

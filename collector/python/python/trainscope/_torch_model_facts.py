@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import weakref
 from typing import Protocol
 
@@ -58,6 +59,13 @@ class ModelFacts:
         # The sampled step of the last look, the number of looks, and if everything is read in this one.
         self._look_step, self._looks = -1, 0
         self.is_read = True
+
+    def choose_name(self, taken: set[str]) -> None:
+        """Takes the name of its class if another model has the same name: tensors of both may need no prefix."""
+        if self.name in taken:
+            kind = type(self.module).__name__
+            names = itertools.chain([kind], (f"{kind}#{number}" for number in itertools.count(2)))
+            self.name = next(name for name in names if name not in taken)
 
     @property
     def watch(self) -> Watched | None:
@@ -139,6 +147,7 @@ class ModelFacts:
                 "updates": gradients.updates, "passes": gradients.passes, "kept": gradients.kept,
                 "cleared_between": gradients.cleared_between, "closure": float(gradients.has_closure),
                 "models": models, "optimizers": optimizers,
+                "followed_updates": gradients.followed_updates, "never_cleared": gradients.never_cleared,
             }  # fmt: skip
             facts.put("gradients_kept", self.name, numbers, {}, _source.of_place(self._place))
         if held is not None:

@@ -70,7 +70,8 @@ class Known:
         self.last_at = 0
         self.rates: dict[int, Rate] = {}
         self.place: Place = None
-        self.ratios: dict[int, float] = {}
+        # Mean magnitude of the weights of a group at the beginning.
+        self.weights: dict[int, float] = {}
 
 
 class Optimizers:
@@ -168,21 +169,22 @@ class Optimizers:
                 "highest_before_jump": rate.highest_before_jump,
                 "updates": known.updates,
                 "decoupled": float(_is_decoupled(optimizer, group)),
+                "maximize": float(bool(group.get("maximize"))),
             }
             names = ("weight_decay", "eps", "momentum")
             numbers |= {name: float(group[name]) for name in names if isinstance(group.get(name), (int, float))}
             betas = group.get("betas")
             if isinstance(betas, (tuple, list)) and len(betas) >= 2:
                 numbers |= {"beta1": float(betas[0]), "beta2": float(betas[1])}
-            if known.updates <= 3:
-                self._measure_ratio(known, index, group)
-            if index in known.ratios:
-                numbers["lr_to_weight"] = known.ratios[index]
+            if known.updates <= 3 and index not in known.weights:
+                self._measure_weights(known, index, group)
+            if index in known.weights:
+                numbers["lr_to_weight"] = float(group["lr"]) / known.weights[index]
             yield f"{known.name} {index}", numbers, {"type": dtype_name(group["params"][0].dtype)}
 
     def _has_changed(self, parameter: torch.Tensor) -> bool:
         """True if values were changed since this was asked first: by what is no optimizer that is known."""
-        now = _mark_of(parameter)
+        now = mark_of(parameter)
         reference, before = self._marks.get(id(parameter), (None, None))
         if reference is None or reference() is not parameter:
             self._marks[id(parameter)] = weakref.ref(parameter), now
@@ -191,22 +193,28 @@ class Optimizers:
             return not torch.equal(now, before)
         return bool(now != before)
 
+    def measure(self, optimizer: Optimizer, known: Known) -> None:
+        """Measures the weights before the first update, where that waits for no device."""
+        for index, group in enumerate(optimizer.param_groups[:MAX_GROUPS]):
+            if all(one.is_cpu for one in group["params"]):
+                self._measure_weights(known, index, group)
+
     @staticmethod
-    def _measure_ratio(known: Known, index: int, group: dict[str, Any]) -> None:
-        """Median over matrices of the rate by the mean magnitude of their weights."""
+    def _measure_weights(known: Known, index: int, group: dict[str, Any]) -> None:
+        """Median over matrices of the mean magnitude of their weights."""
         matrices = [one for one in group["params"] if one.ndim > 1 and is_readable(one) and one.is_floating_point()]
-        ratios = []
+        means = []
         for matrix in matrices[:: max(1, len(matrices) // MAX_MATRICES)][:MAX_MATRICES]:
             part = matrix.detach()
             part = part[: max(1, MAX_ELEMENTS * len(part) // max(1, part.numel()))]
             mean = float(part.float().abs().mean()) if part.numel() else 0.0
             if mean > 0:
-                ratios.append(float(group["lr"]) / mean)
-        if ratios:
-            known.ratios[index] = statistics.median(ratios)
+                means.append(mean)
+        if means:
+            known.weights[index] = statistics.median(means)
 
 
-def _mark_of(parameter: torch.Tensor) -> Any:
+def mark_of(parameter: torch.Tensor) -> Any:
     """Its first elements where they are read without waiting, else the number of its changes in place."""
     if not is_readable(parameter) or not parameter.is_cpu:
         return parameter._version

@@ -83,6 +83,8 @@ class Program(_torch_calls.Listener):
         self._passes = 0
         self._backward = _Backward()
         self._environment = Environment()
+        # Backward passes of a training without an optimizer, and those after which parameters had changed.
+        self._by_hand: dict[str, float] = {}
 
     @staticmethod
     def of(run: Any) -> Program:
@@ -102,6 +104,7 @@ class Program(_torch_calls.Listener):
     def open(self, watch: Watched, optimizer: Any) -> None:
         """Begins to follow the model of a watch."""
         model = ModelFacts(watch)
+        model.choose_name({other.name for other in self._models})
         self._models.append(model)
         self._most_models = max(self._most_models, len(self._models))
         self._belonging.clear()
@@ -156,6 +159,7 @@ class Program(_torch_calls.Listener):
         if not any([model.is_read for model in self._models]):
             return
         self._losses.note_module(name, outputs)
+        self._inputs.read_layer(name, module, args)
         if isinstance(module, nn.Embedding) and module.weight.requires_grad and args:
             for model in self._models:
                 if name.startswith(model.prefix) and isinstance(args[0], torch.Tensor):
@@ -196,7 +200,7 @@ class Program(_torch_calls.Listener):
 
     def _read_graph(self, roots: list[torch.Tensor]) -> None:
         functions = [root.grad_fn for root in roots if root.grad_fn is not None]
-        self._losses.read(roots, self._passes, self._backward.place, self._inputs.batch())
+        self._losses.read(roots, self._passes, self._backward.place, self._inputs.batch(), self._inputs.tokens())
         if any(model.reach.is_open(self._passes) for model in self._models):
             leaves, is_complete = walk(functions, MAX_NODES)
             known = {id(one) for model in self._models for _, one in model.parameters()}
@@ -213,6 +217,8 @@ class Program(_torch_calls.Listener):
             return
         has_closure = (args[1] if len(args) > 1 else kwargs.get("closure")) is not None
         known = self._optimizers.know(optimizer)
+        if known is not None and not known.updates and not known.weights:
+            self._optimizers.measure(optimizer, known)
         if known is not None and (self._backward.is_look or known.place is None):
             known.place = _source.place_of(sys._getframe(2))
         for model in self._models_of(optimizer):
@@ -229,6 +235,19 @@ class Program(_torch_calls.Listener):
         self._clipping.is_scaled = False
         for model in self._models_of(optimizer):
             model.after_update()
+        self._end_step()
+
+    @guarded
+    def updated_by_hand(self, passes: int, changed: int, *, has_changed: bool) -> None:
+        """Without an optimizer, the next backward pass begins; the program has changed parameters since the last, or not."""
+        self._by_hand = {"passes": passes, "changed": changed}
+        if has_changed:
+            self._optimizers.updates += 1
+            for model in self._models:
+                model.after_update()
+        self._end_step()
+
+    def _end_step(self) -> None:
         self._backward.number = 0
         if self._backward.is_look:
             self._backward.is_look = False
@@ -316,6 +335,8 @@ class Program(_torch_calls.Listener):
         if are_optimizers_known:
             for optimizer, known in optimizers.items():
                 self._collect_optimizer(optimizer, known)
+        if self._by_hand:
+            self._facts.put("updates_by_hand", "", self._by_hand, {}, _source.of_place(self._backward.place))
         numbers, texts = self._clipping.numbers()
         if numbers:
             source = _source.of_place(self._clipping.place)

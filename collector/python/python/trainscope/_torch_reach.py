@@ -74,6 +74,7 @@ class Reach:
         trained = [(name, one) for name, one in parameters if one.requires_grad]
         own = {id(one) for _, one in parameters}
         missing = [name for name, one in trained if id(one) in self._waiting]
+        of_reached = {name.rpartition(".")[0] for name, one in trained if id(one) in self._reached}
         living = [
             (identity, one, shape)
             for identity, (reference, shape) in self._foreign.items()
@@ -88,6 +89,7 @@ class Reach:
             "trainable": len(trained),
             "reached": sum(id(one) in self._reached for _, one in trained),
             "without_gradient": len(missing),
+            "beside_reached": sum(name.rpartition(".")[0] in of_reached for name in missing),
             "foreign": len(foreign),
             "unregistered": len(set(hidden)),
         }

@@ -84,6 +84,11 @@ class Updates:
         self.has_updated = True
         self._set_made(made, is_made=True)
 
+    def count_by_hand(self, made: int) -> None:
+        """Sets the number of updates of a program that makes them without an optimizer."""
+        self.has_updated = True
+        self._set_made(made, is_made=True)
+
     def begin_at(self, optimizer: Optimizer, step: int) -> bool:
         """Sets the step of the next update, if it is later than the one that is known, and returns if it is."""
         is_later = step > (self._counts.get(optimizer) or 0)

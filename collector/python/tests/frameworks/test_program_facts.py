@@ -517,10 +517,11 @@ def test_parts_that_are_frozen_or_have_optimizers_of_their_own_are_not_missing(r
 
 
 def passes(
-    run: trainscope.Run, *, clear: str = "before", micro: int = 1, set_to_none: bool = True, model: nn.Module | None = None
-) -> None:
+    run: trainscope.Run, *, clear: str = "before", micro: int = 1, set_to_none: bool = True, model: nn.Module | None = None,
+    optimizer: Any = None,
+) -> None:  # fmt: skip
     model = model or one_output()
-    optimizer = torch.optim.SGD(model.parameters(), 1e-3, momentum=0.9)
+    optimizer = optimizer or torch.optim.SGD(model.parameters(), 1e-3, momentum=0.9)
     run.watch(model, optimizer)
     for _ in range(STEPS):
         if clear == "before":
@@ -716,6 +717,165 @@ def test_clipping_of_nothing(record: Any) -> None:
     assert record(train)["clipping", "clip_grad_norm_"].numbers["parameters"] == 0
 
 
+
+# The direction in which updates move a loss.
+
+
+SIGNED: dict[str, tuple[Callable[[torch.Tensor], torch.Tensor], int]] = {
+    "usual": (lambda out: functional.cross_entropy(out, labels()), 1),
+    "part of a batch": (lambda out: functional.cross_entropy(out, labels()) / 4, 1),
+    "negated": (lambda out: -functional.cross_entropy(out, labels()), -1),
+    "factor": (lambda out: -1 * functional.mse_loss(out, shares()), -1),
+    "subtracted": (lambda out: 1 - functional.mse_loss(out, shares()), -1),
+    "log-likelihood": (lambda out: out.log_softmax(1).gather(1, labels()[:, None]).mean(), -1),
+    "negative log-likelihood": (lambda out: -out.log_softmax(1).gather(1, labels()[:, None]).mean(), 1),
+    "weights": (lambda out: (functional.cross_entropy(out, labels(), reduction="none") * torch.rand(16)).mean(), 1),
+    "preference": (lambda out: -functional.logsigmoid(out[:, 0] - out[:, 1]).mean(), 1),
+    # Not known: rewards or costs, other terms, both signs.
+    "costs": (lambda out: (out.log_softmax(1).gather(1, labels()[:, None]) * torch.rand(16, 1)).mean(), 0),
+    "adversary": (lambda out: functional.mse_loss(out, shares()) - functional.cross_entropy(out, labels()), 0),
+    "divergence": (lambda out: functional.kl_div(out.log_softmax(1), shares(), reduction="batchmean"), 0),
+    "apart": (lambda out: functional.mse_loss(out, shares()) - functional.mse_loss(out, shares()), 0),
+    "advantages": (lambda out: (functional.cross_entropy(out, labels(), reduction="none") * torch.randn(16)).mean(), 0),
+}
+
+
+@pytest.mark.parametrize("name", SIGNED)
+def test_the_sign_of_a_loss_in_what_is_minimized(record: Any, name: str) -> None:
+    loss, sign = SIGNED[name]
+    facts = record(lambda run: fit(run, classifier(), loss))
+    found = [fact.numbers for (kind, _), fact in facts.items() if kind == "loss_function"]
+    assert sum(numbers["signed_passes"] for numbers in found) == (STEPS if sign else 0)
+    assert sum(numbers["negative_passes"] for numbers in found) == (STEPS if sign < 0 else 0)
+    maximize = torch.optim.SGD(one_output().parameters(), 0.1, maximize=True)
+    assert record(lambda run: passes(run, optimizer=maximize))["optimizer_settings", "SGD 0"].numbers["maximize"] == 1
+
+
+@pytest.mark.parametrize(("axis", "is_wrong"), [(0, 1), (1, 0)])
+def test_probabilities_along_the_samples(record: Any, axis: int, is_wrong: int) -> None:
+    facts = record(lambda run: fit(run, classifier(), lambda out: functional.nll_loss(out.log_softmax(axis), labels())))
+    assert facts["loss_function", "cross_entropy"].numbers["wrong_axis"] == is_wrong
+
+
+def test_probabilities_of_positions_are_along_the_right_axis(record: Any) -> None:
+    def loss(outputs: torch.Tensor) -> torch.Tensor:
+        pictures = outputs.reshape(2, 8, 5).log_softmax(2).transpose(1, 2)
+        return functional.nll_loss(pictures, torch.randint(0, 5, (2, 8)))
+
+    assert record(lambda run: fit(run, classifier(), loss))["loss_function", "cross_entropy"].numbers["wrong_axis"] == 0
+
+
+CHOSEN: dict[str, tuple[Callable[[torch.Tensor], torch.Tensor], bool]] = {
+    "gather": (lambda out: functional.smooth_l1_loss(out.gather(1, labels()[:, None]), torch.randn(16, 1)), True),
+    "index": (lambda out: (out[torch.arange(16), labels()] - torch.randn(16)).square().mean(), True),
+    "all": (lambda out: functional.mse_loss(out, shares()), False),
+    "some samples": (lambda out: functional.mse_loss(out[labels()], shares()), False),
+    "classes": (lambda out: -out.log_softmax(1).gather(1, labels()[:, None]).mean(), False),
+}
+
+
+@pytest.mark.parametrize("name", CHOSEN)
+def test_values_of_chosen_actions(record: Any, name: str) -> None:
+    loss, is_chosen = CHOSEN[name]
+    facts = record(lambda run: fit(run, classifier(), loss))
+    found = [fact.numbers.get("chosen", 0) for (kind, _), fact in facts.items() if kind == "loss_function"]
+    assert found == [float(is_chosen)]
+
+
+def test_sides_of_samples_are_no_labels_however_they_are_told_apart(record: Any) -> None:
+    sides = torch.zeros(16, dtype=torch.long)
+
+    def adapt(outputs: torch.Tensor) -> torch.Tensor:
+        losses = [functional.cross_entropy(outputs * (1 + k), of) for k, of in enumerate((labels(), sides, sides + 1))]
+        return torch.stack(losses).sum()
+
+    def play(run: trainscope.Run) -> None:
+        generator, discriminator = nn.Linear(3, 6), classifier()
+        first, second = (torch.optim.SGD(model.parameters(), 1e-3) for model in (generator, discriminator))
+        run.watch(generator, first)
+        run.watch(discriminator, second)
+        for _ in range(STEPS):
+            made = generator(torch.randn(16, 3))
+            second.zero_grad()
+            functional.cross_entropy(discriminator(made.detach()), sides).backward()
+            functional.cross_entropy(discriminator(torch.randn(16, 6)), sides + 1).backward()
+            second.step()
+            first.zero_grad()
+            functional.cross_entropy(discriminator(made), sides + 1).backward()
+            first.step()
+
+    for train in (lambda run: fit(run, classifier(), adapt), play):
+        found = [fact.numbers for (kind, _), fact in record(train).items() if kind == "targets"]
+        assert found and all(numbers.get("batches_of_one_label", 0) == 0 for numbers in found)
+
+
+@pytest.mark.parametrize("is_cleared", [True, False])
+def test_gradients_of_a_discriminator_that_are_never_cleared(record: Any, is_cleared: bool) -> None:
+    def train(run: trainscope.Run) -> None:
+        generator, discriminator = nn.Linear(3, 6), one_output()
+        first, second = (torch.optim.SGD(model.parameters(), 1e-3) for model in (generator, discriminator))
+        run.watch(generator, first)
+        run.watch(discriminator, second)
+        for _ in range(STEPS):
+            made = generator(torch.randn(8, 3))
+            if is_cleared:
+                second.zero_grad()
+            (discriminator(made.detach()).mean() - discriminator(torch.randn(8, 6)).mean()).backward()
+            second.step()
+            first.zero_grad()
+            (-discriminator(made).mean()).backward()
+            first.step()
+
+    facts = record(train)
+    found = {subject: fact.numbers for (kind, subject), fact in facts.items() if kind == "gradients_kept"}
+    assert len(found) == 2 and all(numbers["models"] == 2 for numbers in found.values())
+    never = sorted(numbers["never_cleared"] / numbers["followed_updates"] for numbers in found.values())
+    assert never == ([0, 0] if is_cleared else [0, (STEPS - 1) / STEPS])
+
+
+def test_a_constant_that_derivatives_leave_out_is_beside_what_is_reached(record: Any) -> None:
+    def train(run: trainscope.Run) -> None:
+        model = one_output()
+        optimizer = torch.optim.SGD(model.parameters(), 1e-3)
+        run.watch(model, optimizer)
+        for _ in range(STEPS):
+            x = torch.randn(8, 6, requires_grad=True)
+            (slope,) = torch.autograd.grad(model(x).sum(), x, create_graph=True)
+            optimizer.zero_grad()
+            slope.square().sum().backward()
+            optimizer.step()
+
+    numbers = record(train)["reached", ""].numbers
+    assert numbers["without_gradient"] == numbers["beside_reached"] >= 1
+    assert record(lambda run: fit(run, Parts("no_grad")))["reached", ""].numbers["beside_reached"] == 0
+
+
+def test_the_weights_before_the_first_update_are_compared_with_the_rate(record: Any) -> None:
+    model = nn.Sequential(nn.Linear(64, 64), nn.Linear(64, 64))
+    optimizer = torch.optim.Adam(model.parameters(), lr=1.0)
+    facts = record(lambda run: fit(run, model, optimizer=optimizer, inputs=lambda _: torch.randn(16, 64)))
+    # They are uniform in ±1 / 8.
+    assert facts["optimizer_settings", "Adam 0"].numbers["lr_to_weight"] == pytest.approx(16, rel=0.05)
+
+
+@pytest.mark.parametrize("is_divided", [True, False])
+def test_what_the_first_layer_gets_of_pictures(record: Any, is_divided: bool) -> None:
+    class Net(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.conv, self.head = nn.Conv2d(1, 2, 3), nn.Linear(72, 3)
+
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            result: torch.Tensor = self.head(self.conv(x / 255 if is_divided else x).flatten(1))
+            return result
+
+    facts = record(lambda run: fit(run, Net(), inputs=lambda _: torch.randint(0, 256, (16, 1, 8, 8)).float()))
+    assert [subject for kind, subject in facts if kind == "layer_input"] == ["conv"]
+    numbers = facts["layer_input", "conv"].numbers
+    assert (numbers["whole"], numbers["features"]) == (not is_divided, 64)
+    assert numbers["highest"] == pytest.approx(1 if is_divided else 255, rel=0.05)
+
+
 # Inputs and targets.
 
 
@@ -746,6 +906,33 @@ def test_targets_that_are_the_inputs_some_positions_later(record: Any, shift: in
     numbers = record(train)["targets", "cross_entropy"].numbers
     assert [numbers[f"equal_{k}"] > 0.99 for k in range(3)] == [k == shift for k in range(3)]
     assert numbers["classes_seen"] == 20 and numbers["trailing"] < 0.3
+
+
+def test_targets_that_copy_a_source_follow_from_the_tokens_before_them(record: Any) -> None:
+    class Copying(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.embed, self.read = nn.Embedding(20, 8), nn.GRU(8, 16, batch_first=True)
+            self.write, self.head = nn.GRU(8, 16, batch_first=True), nn.Linear(16, 20)
+
+        def forward(self, source: torch.Tensor, tokens: torch.Tensor) -> torch.Tensor:
+            state = self.read(self.embed(source))[1]
+            result: torch.Tensor = self.head(self.write(self.embed(tokens), state)[0])
+            return result
+
+    def train(run: trainscope.Run) -> None:
+        model = Copying()
+        optimizer = torch.optim.Adam(model.parameters(), 1e-3)
+        run.watch(model, optimizer)
+        for _ in range(STEPS):
+            source = torch.randint(2, 20, (4, 12))
+            tokens = torch.cat([torch.ones(4, 1, dtype=torch.long), source[:, :-1]], 1)
+            optimizer.zero_grad()
+            functional.cross_entropy(model(source, tokens).flatten(0, 1), source.flatten()).backward()
+            optimizer.step()
+
+    numbers = record(train)["targets", "cross_entropy"].numbers
+    assert numbers["equal_1"] > 0.99 and numbers["equal_0"] < 0.2
 
 
 def test_padding_that_counts_and_padding_that_does_not(record: Any) -> None:

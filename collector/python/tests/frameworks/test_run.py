@@ -249,6 +249,78 @@ def test_models_of_later_trainings_go_on_with_the_steps(tmp_path: Path) -> None:
     assert sorted(statistics(tmp_path / "run")["weight"]) == list(range(15))
 
 
+BY_HAND = """
+import copy
+import torch
+from torch import nn
+torch.manual_seed(0)
+x = torch.randn(200, 6)
+y = (x.sum(1, keepdim=True) > 0).float()
+net = nn.Sequential(nn.Linear(6, 8), nn.Tanh(), nn.Linear(8, 1))
+w, b = torch.zeros(6, 1, requires_grad=True), torch.zeros(1, requires_grad=True)
+PREPARE
+for step in range(60):
+    i = torch.randint(0, 200, (32,))
+    loss = nn.functional.mse_loss(net(x[i]), y[i])
+    UPDATE
+print(float(loss))
+"""
+
+UPDATES = {
+    "in place": ("", """net.zero_grad(); loss.backward()
+    with torch.no_grad():
+        for p in net.parameters(): p -= 0.1 * p.grad""", ""),
+    "of the data": ("", """net.zero_grad(); loss.backward()
+    for p in net.parameters(): p.data = p.data - 0.1 * p.grad""", ""),
+    "tensors": ("", """loss = (x[i] @ w + b - y[i]).square().mean(); loss.backward()
+    with torch.no_grad(): w -= 0.1 * w.grad; b -= 0.1 * b.grad; w.grad.zero_(); b.grad.zero_()""", ""),
+    "kept gradients": ("", """loss.backward()
+    with torch.no_grad():
+        for p in net.parameters(): p -= 0.01 * p.grad""", "zero_grad() is missing"),
+    "of copies": ("", """net.zero_grad(); loss.backward()
+    with torch.no_grad():
+        for p in net.parameters(): p = p - 0.1 * p.grad""", "no parameter has changed after any of"),
+    "of an older model": ("o = torch.optim.SGD(net.parameters(), 0.1); net = copy.deepcopy(net)",
+                          "o.zero_grad(); loss.backward(); o.step()", "it was made before the model was changed"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", UPDATES)
+def test_a_training_whose_parameters_no_optimizer_holds(tmp_path: Path, name: str) -> None:
+    prepare, update, said = UPDATES[name]
+    path = script(tmp_path, BY_HAND, PREPARE=prepare, UPDATE=update)
+    plain = call([sys.executable, path.name], tmp_path)
+    done = recorded(tmp_path, path.name)
+    screen = " ".join(same(plain, done).split())
+    # The first passes were made before it was known.
+    assert len(steps(tmp_path / "run", "loss")) >= 38
+    weight = "w" if name == "tensors" else "0.weight"
+    assert {weight, f"{weight}.grad"} <= set(statistics(tmp_path / "run"))
+    if said:
+        assert said in screen
+    else:
+        assert "No problems found" in screen or "no problem" in screen.lower(), screen
+        assert b"updates_by_hand" in facts(tmp_path / "run")
+
+
+MEASURES = {
+    "of inputs": "q = x[i].requires_grad_(); net(q).sum().backward()",
+    "of a model that is evaluated": "net.eval(); net.zero_grad(); loss.backward()",
+    "of time": "net.zero_grad(); net(x[i]).sum().backward()",
+    "by an optimizer of the input": "loss.backward()",
+}
+
+
+@pytest.mark.parametrize("name", MEASURES)
+def test_gradients_that_only_measure_are_no_training(tmp_path: Path, name: str) -> None:
+    path = script(tmp_path, BY_HAND, PREPARE="", UPDATE=MEASURES[name])
+    if name == "by an optimizer of the input":
+        picture = "x = x.requires_grad_(); o = torch.optim.SGD([x], 0.1)"
+        path = script(tmp_path, BY_HAND, PREPARE=picture, UPDATE="o.zero_grad(); loss.backward(); o.step()")
+    done = recorded(tmp_path, path.name)
+    assert done.returncode == 0 and "warning" not in done.stderr and "error" not in done.stderr, done.stderr
+
+
 def test_a_compiled_model_has_no_more_graphs(tmp_path: Path) -> None:
     path = script(
         tmp_path,

@@ -2,6 +2,7 @@
 
 pub(super) mod attempts;
 pub(super) mod condition;
+pub(super) mod course;
 pub(super) mod finding;
 pub(super) mod history;
 pub(super) mod key;

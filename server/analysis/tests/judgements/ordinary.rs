@@ -184,6 +184,30 @@ fn a_loss_below_zero_that_climbs_for_good_diverges() {
 }
 
 #[test]
+fn a_loss_below_zero_that_loses_its_progress_diverges() {
+    let alarms_of = |seed: u64, tag: &str, is_lost: bool| {
+        let mut recording = Recording::of("");
+        // A flow of densities: from 2 to -4, and back to 0 in which it stays.
+        recording.curve(tag, 200, |s| {
+            let x = s as f64;
+            let fallen = 2.0 - 6.0 * (1.0 - (-x / 20.0).exp());
+            let lost = 4.0 * (1.0 - (-(x - 120.0) / 10.0).exp());
+            fallen + f64::from(is_lost && s >= 120) * lost + 0.05 * at(seed, s, 0)
+        });
+        alarms(&recording.judge())
+    };
+    for seed in 0..20 {
+        let hits = alarms_of(seed, "loss", true);
+        assert!(
+            hits.iter().any(|hit| hit.starts_with("loss_divergence")),
+            "{hits:?}"
+        );
+        assert_eq!(alarms_of(seed, "loss", false), [""; 0], "{seed}");
+        assert_eq!(alarms_of(seed, "loss/policy", true), [""; 0], "{seed}");
+    }
+}
+
+#[test]
 fn a_value_loss_that_explodes_is_a_fault_all_the_same() {
     let mut recording = Recording::of("");
     recording.curve("loss/critic", 100, |s| {

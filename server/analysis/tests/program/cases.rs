@@ -32,8 +32,38 @@ pub(super) const CASES: &[Case] = &[
             &["loss_function kl_div | before=softmax"],
             &["loss_function binary_cross_entropy_with_logits | before=sigmoid"],
             &["loss_function mse_loss | before=relu negative_targets=0.4"],
+            &["loss_function cross_entropy | before=linear wrong_axis=1 outputs_shape=[32,~4]"],
+            // The only loss, with the wrong sign.
+            &[
+                "loss_function cross_entropy | before=linear signed_passes=20 negative_passes=20",
+                "optimizer_settings SGD~0 | lr=0.1 maximize=0 updates=20",
+            ],
+            &[
+                "loss_function mse_loss | before=linear signed_passes=20 negative_passes=0",
+                "optimizer_settings SGD~0 | lr=0.1 maximize=1 updates=20",
+            ],
         ],
         sound: &[
+            &["loss_function cross_entropy | before=linear wrong_axis=0 outputs_shape=[32,~4]"],
+            &[
+                "loss_function cross_entropy | before=linear signed_passes=20 negative_passes=20",
+                "optimizer_settings SGD~0 | lr=0.1 maximize=1 updates=20",
+            ],
+            // Of two losses or two models, one may be made larger on purpose.
+            &[
+                "loss_function cross_entropy | before=linear signed_passes=20 negative_passes=20",
+                "loss_function mse_loss | before=linear signed_passes=20 negative_passes=0",
+                "optimizer_settings SGD~0 | lr=0.1 updates=20",
+            ],
+            &[
+                "loss_function cross_entropy | before=linear signed_passes=20 negative_passes=20",
+                "optimizer_settings SGD~0 | lr=0.1 updates=20",
+                "optimizer_settings SGD#2~0 | lr=0.1 updates=20",
+            ],
+            &[
+                "loss_function mse_loss | before=linear signed_passes=20 negative_passes=9",
+                "optimizer_settings SGD~0 | lr=0.1 updates=20",
+            ],
             &["loss_function cross_entropy | before=linear classes=10"],
             &["loss_function nll_loss | before=log_softmax before_that=linear"],
             &["loss_function nll_loss | before=log"],
@@ -99,6 +129,7 @@ pub(super) const CASES: &[Case] = &[
                 "optimizer_parameters Adam | held=6 of_model=4 others=2 missing=2 missing=head.weight,head.bias",
             ],
             &["optimizer_parameters Adam | held=6 of_model=0 others=6 missing=6"],
+            &["updates_by_hand | passes=40 changed=0"],
             &[
                 "optimizer_parameters Adam | held=4 of_model=4 others=0 missing=0 twice=4",
                 "optimizer_parameters Adam#2 | held=4 of_model=4 others=0 missing=0 twice=4",
@@ -107,11 +138,13 @@ pub(super) const CASES: &[Case] = &[
         ],
         sound: &[
             &["optimizer_parameters Adam | held=6 of_model=6 others=0 missing=0 twice=0"],
+            &["updates_by_hand | passes=40 changed=39"],
             // The optimizer of another model, as of a discriminator.
             &["optimizer_parameters Adam#2 | held=8 of_model=0 others=8 missing=0"],
         ],
         unknown: &[
             &["optimizer_parameters Adam | held=6"],
+            &["updates_by_hand | passes=5 changed=0"],
             // Copies of bfloat16 weights in float32, and weights that the program updates itself.
             &["optimizer_parameters Adam | held=6 of_model=0 others=6 other_types=6 missing=6"],
             &["optimizer_parameters Adam | held=6 of_model=4 others=2 missing=2 missing_changed=2"],
@@ -120,10 +153,17 @@ pub(super) const CASES: &[Case] = &[
     Case {
         rule: Rule::GradientsNotCleared,
         worst: State::Fault,
-        faults: &[&[
-            "gradients_kept | updates=45 passes=45 kept=40 cleared_between=0 closure=0 models=1",
-        ]],
+        faults: &[
+            &["gradients_kept | updates=45 passes=45 kept=40 cleared_between=0 closure=0 models=1"],
+            // The losses of the generator leave gradients in the discriminator, too.
+            &[
+                "gradients_kept Disc | updates=45 passes=90 kept=44 closure=0 models=2 followed_updates=45 never_cleared=44",
+            ],
+        ],
         sound: &[
+            &[
+                "gradients_kept Disc | updates=45 passes=90 kept=44 closure=0 models=2 followed_updates=45 never_cleared=1",
+            ],
             &["gradients_kept | updates=45 passes=45 kept=2 closure=0 models=1"],
             &["gradients_kept | updates=45 passes=180 kept=20 closure=0 models=1"],
         ],
@@ -155,6 +195,12 @@ pub(super) const CASES: &[Case] = &[
                 "optimizer_settings Adam~0 | lr=0.001 weight_decay=0.1 decoupled=0 eps=1e-8 type=float32",
             ],
             &["optimizer_settings SGD~0 | lr=0.1 momentum=1"],
+            &["optimizer_settings Adam~0 | lr=1 highest_lr=1 lr_to_weight=16 type=float32"],
+            // A warm-up to a rate that is too high.
+            &[
+                "optimizer_settings AdamW~0 | lr=0.01 highest_lr=0.01 lr_to_weight=0.2 updates=1",
+                "optimizer_settings AdamW~0 | lr=0.1 highest_lr=1 lr_to_weight=2 updates=90",
+            ],
             &["module_setting bn | momentum=0.99 class=BatchNorm1d"],
         ],
         sound: &[
@@ -163,6 +209,9 @@ pub(super) const CASES: &[Case] = &[
             &["optimizer_settings Adam~0 | lr=0.001 eps=1e-8 type=float32"],
             &["optimizer_settings Adam~0 | lr=0.001 eps=1e-8 type=bfloat16"],
             &["optimizer_settings AdamW~0 | lr=0.001 weight_decay=0.1 decoupled=1"],
+            &["optimizer_settings Adam~0 | lr=0.1 highest_lr=0.1 lr_to_weight=1.6 type=float32"],
+            // Its updates have the size of the gradient.
+            &["optimizer_settings SGD~0 | lr=1 highest_lr=1 lr_to_weight=16 type=float32"],
             &["optimizer_settings SGD~0 | lr=0.001 weight_decay=0.1 momentum=0.9"],
         ],
         unknown: &[
@@ -321,9 +370,25 @@ pub(super) const CASES: &[Case] = &[
     Case {
         rule: Rule::InputScale,
         worst: State::Fault,
-        faults: &[&["inputs x | batches=6 largest_rms=4254 smallest_rms=0.001"]],
-        sound: &[&["inputs x | batches=6 largest_rms=255 smallest_rms=0"]],
-        unknown: &[&["inputs x | batches=6"]],
+        faults: &[
+            &["inputs x | batches=6 largest_rms=4254 smallest_rms=0.001"],
+            &["layer_input conv1 | batches=6 lowest=0 highest=255 whole=1 features=784"],
+        ],
+        sound: &[
+            &["inputs x | batches=6 largest_rms=255 smallest_rms=0"],
+            // The model divides bytes itself.
+            &[
+                "inputs x | batches=6 largest_rms=255 smallest_rms=0",
+                "layer_input conv1 | batches=6 lowest=0 highest=1 whole=0 features=784",
+            ],
+        ],
+        unknown: &[
+            &["inputs x | batches=6"],
+            // Counts of a table, and pixels of 16 levels.
+            &["layer_input fc | batches=6 lowest=0 highest=200 whole=1 features=12"],
+            &["layer_input fc | batches=6 lowest=0 highest=16 whole=1 features=64"],
+            &["layer_input fc | batches=6 lowest=-200 highest=200 whole=1 features=64"],
+        ],
     },
     Case {
         rule: Rule::RepeatedBatch,

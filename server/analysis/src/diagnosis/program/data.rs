@@ -7,6 +7,10 @@ use crate::diagnosis::{Opinion, Rule, State};
 
 /// Root mean square of a feature above which no learning rate suits both it and the others: see `input_range`. Chosen.
 const LARGE_FEATURE: f64 = 1e3;
+/// Highest values of bytes that are no counts or classes. Chosen: the upper half.
+const BYTES: std::ops::RangeInclusive<f64> = 128.0..=255.0;
+/// Minimum number of features that may be a picture. Chosen: eight rows of eight pixels.
+const MIN_PIXELS: f64 = 64.0;
 /// Share of targets that are equal to an input nearby: all but padding at the ends.
 const EQUAL: f64 = 0.99;
 /// The same share at the right distance, above which a sequence only repeats one token. Chosen.
@@ -42,7 +46,10 @@ const OF_CLASSES: [&str; 5] = [
 pub(super) fn judge(facts: &Facts, all: &mut Vec<(Rule, Opinion)>) {
     for fact in facts.of("inputs") {
         all.extend(size(&fact).map(|opinion| (Rule::InputScale, opinion)));
-        all.extend(repeated(&fact).map(|opinion| (Rule::RepeatedBatch, opinion)));
+        all.extend(repeated(&fact, facts).map(|opinion| (Rule::RepeatedBatch, opinion)));
+    }
+    for fact in facts.of("layer_input") {
+        all.extend(bytes(&fact).map(|opinion| (Rule::InputScale, opinion)));
     }
     for fact in facts.of("targets") {
         all.extend(shifted(&fact).map(|opinion| (Rule::LabelsShifted, opinion)));
@@ -85,7 +92,31 @@ fn size(fact: &Fact<'_>) -> Option<Opinion> {
     ))
 }
 
-fn repeated(fact: &Fact<'_>) -> Option<Opinion> {
+/// Whole numbers from 0 to 255 in the first layer: pictures as they are in files.
+fn bytes(fact: &Fact<'_>) -> Option<Opinion> {
+    let (lowest, highest) = (fact.number("lowest")?, fact.number("highest")?);
+    if fact.number("batches")? < MIN_SHIFTED {
+        return None;
+    }
+    let is_wide = fact
+        .number("features")
+        .is_some_and(|count| count >= MIN_PIXELS);
+    let are_bytes = fact.is("whole") && is_wide && lowest >= 0.0 && BYTES.contains(&highest);
+    if !are_bytes {
+        return None;
+    }
+    let (name, name_zh) = (fact.name_or("the first layer"), fact.name_or("首层"));
+    let highest = brief(highest);
+    Some(fact.fault(
+        format!(
+            "{name}, the first layer, gets whole numbers from 0 to {highest}, as bytes of pictures are: divide them by 255, or \
+             normalize them"
+        ),
+        format!("首层 {name_zh} 得到的是 0 到 {highest} 的整数，即图片的原始字节：请除以 255，或做归一化"),
+    ))
+}
+
+fn repeated(fact: &Fact<'_>, facts: &Facts) -> Option<Opinion> {
     let (batches, different) = (fact.number("batches")?, fact.number("different")?);
     if batches < MIN_REPEATED {
         return None;
@@ -98,6 +129,26 @@ fn repeated(fact: &Fact<'_>) -> Option<Opinion> {
         fact.name_or("输入"),
         counted(batches),
     );
+    // An epoch of several batches that is begun for each pass, and of which only the first batch is taken.
+    let begins_anew = |loader: &Fact<'_>| {
+        let of = |name: &str| loader.number(name).unwrap_or(0.0);
+        loader.number("training") != Some(0.0)
+            && of("batches") > 1.0
+            && of("passes") >= MIN_REPEATED
+            && of("iterations") > MOST * of("passes")
+    };
+    let mut loaders = facts.of("data_loader");
+    if let Some(loader) = loaders.find(begins_anew) {
+        let of = |name: &str| counted(loader.number(name).unwrap_or(0.0));
+        let (begun, of_loader) = (of("iterations"), of("batches"));
+        return Some(loader.fault(
+            format!(
+                "{name} is the same batch at all {batches} steps that were compared: an epoch of the loader was begun {begun} \
+                 times, and only the first of its {of_loader} batches is used. Call iter() once, before the loop"
+            ),
+            format!("{name_zh} 在对比过的全部 {batches} 个迭代中是同一批数据：数据加载器的轮次开始了 {begun} 次，每次只用到其 {of_loader} 个批次中的第一个。请在循环之前只调用一次 iter()"),
+        ));
+    }
     Some(fact.note(
         format!("{name} is the same batch at all {batches} steps that were compared"),
         format!("{name_zh} 在对比过的全部 {batches} 个迭代中是同一批数据"),

@@ -49,6 +49,21 @@ fn not_reached(fact: &Fact<'_>) -> Option<Opinion> {
     } else {
         listed
     };
+    // A loss of derivatives depends on no constant that is added to the outputs.
+    if fact
+        .number("beside_reached")
+        .is_some_and(|beside| beside >= without)
+    {
+        return Some(fact.note(
+            format!(
+                "the loss does not depend on {which}{more}, of {all} trainable parameters, and depends on others of the same \
+                 layers: it may be a loss of derivatives, or the layer does not use them"
+            ),
+            format!(
+                "在 {all} 个可训练参数中，损失不依赖 {which}{more_zh}，但依赖同一层的其他参数：损失可能由导数构成，或该层没有用到它们"
+            ),
+        ));
+    }
     Some(fact.fault(
         format!(
             "the loss does not depend on {which}{more}, of {all} trainable parameters: they get no gradient (detached, under \
@@ -103,6 +118,9 @@ fn is_distinguished(fact: &Fact<'_>) -> bool {
 
 fn kept(fact: &Fact<'_>) -> Option<Opinion> {
     let (updates, kept) = (fact.number("updates")?, fact.number("kept")?);
+    if !is_distinguished(fact) && !fact.is("closure") {
+        return never_cleared(fact);
+    }
     if !is_distinguished(fact) || updates < MIN_KEPT {
         return None;
     }
@@ -119,6 +137,33 @@ fn kept(fact: &Fact<'_>) -> Option<Opinion> {
              updates: zero_grad() is missing"
         ),
         format!("{updates} 次更新中有 {kept} 次，下一次反向传播开始时上一次更新的梯度仍在：缺少 zero_grad()"),
+    ))
+}
+
+/// Gradients of a model beside others: passes for the others leave theirs too, so only those are judged that were zero
+/// before no pass of an update.
+fn never_cleared(fact: &Fact<'_>) -> Option<Opinion> {
+    let (updates, never) = (
+        fact.number("followed_updates")?,
+        fact.number("never_cleared")?,
+    );
+    if updates < MIN_KEPT {
+        return None;
+    }
+    if never < MIN_KEPT.max(MOST * updates) {
+        return Some(fact.fine(
+            "gradients are cleared before each update",
+            "每次更新前都清零了梯度",
+        ));
+    }
+    let (name, name_zh) = (fact.name_or("the model"), fact.name_or("模型"));
+    let (never, updates) = (counted(never), counted(updates));
+    Some(fact.fault(
+        format!(
+            "the gradients of {name} were not cleared before any backward pass of an update, at {never} of {updates} updates: \
+             its zero_grad() is missing"
+        ),
+        format!("{updates} 次更新中有 {never} 次，{name_zh} 的梯度在该次更新的任何反向传播之前都没有清零：缺少它的 zero_grad()"),
     ))
 }
 

@@ -60,6 +60,7 @@ pub(super) fn judge(facts: &Facts, all: &mut Vec<(Rule, Opinion)>) {
             all.push((Rule::LossWithoutGradient, gradient(&fact)));
         }
         all.push((Rule::LossActivation, activation(&fact)));
+        all.extend(maximized(&fact, facts).map(|opinion| (Rule::LossActivation, opinion)));
         if fact.number("broadcast").is_some() {
             all.push((Rule::Broadcast, broadcast(&fact)));
         }
@@ -100,6 +101,15 @@ fn activation(fact: &Fact<'_>) -> Opinion {
             format!(
                 "{loss} 面向多个类别，而这里只有一个：损失与模型无关。请改用 binary_cross_entropy_with_logits，或每个类别一个单元"
             ),
+        );
+    }
+    if fact.is("wrong_axis") {
+        let shape = fact.text("outputs_shape");
+        return fact.fault(
+            format!(
+                "log_softmax before {loss} is along the samples, not the classes, of outputs of shape {shape}: use dim=1"
+            ),
+            format!("{loss} 之前的 log_softmax 沿样本而不是类别的维度计算（输出形状 {shape}）：请使用 dim=1"),
         );
     }
     if before.is_empty() {
@@ -186,6 +196,45 @@ fn activation(fact: &Fact<'_>) -> Opinion {
         }
     };
     fact.found(state, en, zh)
+}
+
+/// Minimum number of passes with a loss of the wrong sign. Chosen.
+const MIN_PASSES: f64 = 3.0;
+
+/// A loss that the updates make larger: the only one of the program, and trained by one optimizer. Beside others, one may
+/// be maximised on purpose, as in adversarial training.
+fn maximized(fact: &Fact<'_>, facts: &Facts) -> Option<Opinion> {
+    let passes = fact.number("signed_passes")?;
+    let others = facts
+        .of("loss_function")
+        .filter(|other| other.rank == fact.rank);
+    let optimizers = facts
+        .of("optimizer_settings")
+        .filter(|one| one.rank == fact.rank);
+    let optimizers: Vec<Fact<'_>> = optimizers.collect();
+    let names: std::collections::BTreeSet<&str> = optimizers
+        .iter()
+        .map(|one| one.subject.split(' ').next().unwrap_or_default())
+        .collect();
+    if passes < MIN_PASSES || others.count() != 1 || names.len() != 1 {
+        return None;
+    }
+    let is_ascent = optimizers.iter().all(|one| one.is("maximize"));
+    let negative = fact.number("negative_passes")?;
+    let is_wrong = if is_ascent {
+        negative == 0.0
+    } else {
+        negative >= passes
+    };
+    let loss = shown(fact.plain());
+    is_wrong.then(|| {
+        fact.fault(
+            format!(
+                "updates make {loss} larger: its sign in what is minimized is the opposite of the usual one. Negate the loss"
+            ),
+            format!("更新会使 {loss} 变大：它在被最小化的量中的符号与通常相反。请对损失取负"),
+        )
+    })
 }
 
 /// True if a loss can take the values of a function.

@@ -22,6 +22,16 @@ const BATCHNORM_MOMENTUM: f64 = 0.5;
 /// Learning rate above which every update destroys the weights, see `settings`.
 const HIGHEST_RATE: f64 = 1000.0;
 
+/// Learning rate of an optimizer whose updates have its size, in units of the mean magnitude of the weights, above which
+/// the first updates replace the weights. Chosen: 0.001 of Adam is a hundredth, and small models train at 1.
+const REPLACES: f64 = 5.0;
+/// Classes of optimizers whose updates are of the size of the rate, for any gradient.
+const NORMALIZED: [&str; 7] = [
+    "Adam", "AdamW", "NAdam", "RAdam", "Adamax", "Lion", "RMSprop",
+];
+/// Minimum number of passes without an optimizer for a judgement. Chosen.
+const MIN_PASSES: f64 = 20.0;
+
 /// Half of a unit in the last place of a type, relative to a weight: a smaller change is rounded away. The size of a
 /// unit depends on the place in the binade; this is the largest weight of one.
 fn resolution(dtype: &str) -> Option<f64> {
@@ -71,6 +81,9 @@ pub(super) fn judge(facts: &Facts, all: &mut Vec<(Rule, Opinion)>) {
         all.extend(settings(&fact).map(|opinion| (Rule::Settings, opinion)));
         all.extend(rate(&fact).map(|opinion| (Rule::LearningRateGone, opinion)));
         all.extend(rounded(&fact).map(|opinion| (Rule::UpdateRoundedAway, opinion)));
+    }
+    for fact in facts.of("updates_by_hand") {
+        all.extend(by_hand(&fact).map(|opinion| (Rule::OptimizerParameters, opinion)));
     }
     for fact in facts.of("module_setting") {
         all.extend(module(&fact).map(|opinion| (Rule::Settings, opinion)));
@@ -178,6 +191,17 @@ fn settings(fact: &Fact<'_>) -> Option<Opinion> {
         );
     }
     let is_adam = shown(fact.plain()).split(' ').next() == Some("Adam");
+    if let Some((rate, ratio)) = replaced(fact, rate) {
+        return fault(
+            format!(
+                "an update is about lr = {rate} in size, {ratio} times the mean magnitude of a weight: the first updates \
+                 replace the weights. Lower the learning rate"
+            ),
+            format!(
+                "每次更新的大小约为 lr = {rate}，是权重平均大小的 {ratio} 倍：最初几次更新就会取代权重。请降低学习率"
+            ),
+        );
+    }
     let decay = fact.number("weight_decay").unwrap_or(0.0);
     if is_adam && decay >= L2_OF_ADAM && !fact.is("decoupled") {
         let value = brief(decay);
@@ -214,6 +238,39 @@ fn settings(fact: &Fact<'_>) -> Option<Opinion> {
     Some(fact.fine(
         &format!("values in the usual range: {name}"),
         &format!("取值在常见范围内：{name}"),
+    ))
+}
+
+/// Rate and its multiple of the weights, as text, if updates are far larger than the weights.
+fn replaced(fact: &Fact<'_>, highest: Option<f64>) -> Option<(String, String)> {
+    let class = fact.plain().split(' ').next().unwrap_or_default();
+    let rate = fact.number("lr").filter(|rate| *rate > 0.0)?;
+    // The weights are those before the first update.
+    let (highest, ratio) = (highest?, fact.number("lr_to_weight")?);
+    let ratio = ratio * highest / rate;
+    let is_large = NORMALIZED.contains(&class) && ratio > REPLACES;
+    is_large.then(|| (brief(highest), brief(ratio)))
+}
+
+/// Parameters that the program updates itself.
+fn by_hand(fact: &Fact<'_>) -> Option<Opinion> {
+    let (passes, changed) = (fact.number("passes")?, fact.number("changed")?);
+    if passes < MIN_PASSES && changed < 1.0 {
+        return None;
+    }
+    let (count, of) = (counted(changed), counted(passes));
+    if changed >= 1.0 {
+        return Some(fact.fine(
+            &format!("the program updates parameters itself, without an optimizer of PyTorch: they had changed after {count} of {of} backward passes"),
+            &format!("程序自行更新参数，没有使用 PyTorch 的优化器：{of} 次反向传播中有 {count} 次之后参数发生了变化"),
+        ));
+    }
+    Some(fact.fault(
+        format!(
+            "no parameter has changed after any of {of} backward passes, and no optimizer was made: `p = p - …` makes a new \
+             tensor; use `p -= …` under torch.no_grad(), or an optimizer"
+        ),
+        format!("{of} 次反向传播之后参数都没有变化，也没有创建优化器：`p = p - …` 会生成新的张量；请在 torch.no_grad() 中使用 `p -= …`，或使用优化器"),
     ))
 }
 
@@ -267,11 +324,7 @@ fn rounded(fact: &Fact<'_>) -> Option<Opinion> {
     let dtype = fact.text("type");
     let resolution = resolution(&dtype);
     let class = fact.plain().split(' ').next().unwrap_or_default();
-    // Their updates are of the size of the rate, for any gradient.
-    let is_normalized = [
-        "Adam", "AdamW", "NAdam", "RAdam", "Adamax", "Lion", "RMSprop",
-    ]
-    .contains(&class);
+    let is_normalized = NORMALIZED.contains(&class);
     let (ratio, lr) = (
         fact.number("lr_to_weight")?,
         fact.number("lr").filter(|lr| *lr > 0.0)?,

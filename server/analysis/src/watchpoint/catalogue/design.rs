@@ -26,7 +26,8 @@ pub(crate) static SETTINGS: Condition = Condition {
         checks: "A learning rate is 0, negative, not finite or above 1000; a batch has fewer than 1 sample, or 1 with batch \
          normalisation; momentum, a beta, dropout or label smoothing is outside [0, 1); weight decay is negative. Of the \
          optimizer as the program runs it: also an eps that is 0 in the type of the weights, and Adam with a weight_decay of 0.05 \
-         or more, which is L2 there. A batch normalisation has a momentum above 0.5. A note where the value is only unusual.",
+         or more, which is L2 there, and a highest learning rate of Adam, Lion or RMSprop of more than 5 times the mean |weight| \
+         before the first update (median over matrices). A batch normalisation has a momentum above 0.5. A note where the value is only unusual.",
         matters: "Each step subtracts learning rate × gradient (Goodfellow et al., Deep Learning, algorithm 8.1): outside of these \
          ranges the formula of the optimizer does not converge for any model.",
         not_judged: "Neither a learning rate nor a batch size was recorded, nor the settings of the optimizer (trainscope run, or \
@@ -36,7 +37,7 @@ pub(crate) static SETTINGS: Condition = Condition {
     zh: Prose {
         says: "超参数取值异常",
         checks: "学习率为 0、负数、非有限数或大于 1000；批次大小小于 1，或使用批归一化时为 1；动量、beta、dropout 或标签平滑不在 \
-         [0, 1) 内；权重衰减为负。按程序实际运行的优化器还包括：eps 在权重的类型中为 0；Adam 的 weight_decay 不小于 0.05（在 Adam 中即 L2）。\
+         [0, 1) 内；权重衰减为负。按程序实际运行的优化器还包括：eps 在权重的类型中为 0；Adam 的 weight_decay 不小于 0.05（在 Adam 中即 L2）；Adam、Lion 或 RMSprop 的最高学习率超过首次更新前权重绝对值均值（各矩阵的中位数）的 5 倍。\
          批归一化的 momentum 大于 0.5。仅仅少见的取值为提示。",
         matters: "每个迭代减去学习率 × 梯度（Goodfellow 等，《深度学习》，算法 8.1）：超出这些范围时，优化器的公式对任何模型都不收敛。",
         not_judged: "未记录学习率和批次大小，也未记录优化器的设置（trainscope run，或带优化器的 run.watch）。",
@@ -52,7 +53,7 @@ pub(crate) static LOSS_ACTIVATION: Condition = Condition {
          no activation, ReLU, tanh or another one whose values are not probabilities. Warning: a loss that applies softmax \
          or sigmoid itself after softmax, sigmoid or ReLU; categorical cross-entropy after sigmoid; a squared or absolute \
          error after softmax; two softmax in a row. Note: binary cross-entropy after softmax; a squared or absolute error \
-         after ReLU, a warning if 5 % of the targets are negative. The loss is the one that the program computed, if a fact of it \
+         after ReLU, a warning if 5 % of the targets are negative. Also a warning: log_softmax along the samples; the only loss of one optimizer with a sign by which updates make it larger. The loss is the one that the program computed, if a fact of it \
          was recorded, or an operation of the graph, or what Keras was compiled with.",
         matters: "softmax of one number is 1 whatever it is. The logarithm of a number that is not a probability does not exist, or is \
          clipped and has no gradient. softmax(softmax(x)) of C classes is between 1 / (C - 1 + e) and e / (C - 1 + e), so \
@@ -71,7 +72,7 @@ pub(crate) static LOSS_ACTIVATION: Condition = Condition {
         says: "损失与输出激活函数不匹配",
         checks: "错误：对单个单元做 softmax；多类交叉熵只有一个单元；需要概率的损失之前没有激活函数，或是 ReLU、tanh 等输出不是概率的函数。\
          警告：自带 softmax 或 sigmoid 的损失之前是 softmax、sigmoid 或 ReLU；sigmoid 之后使用多类交叉熵；softmax 之后使用平方或绝对误差；\
-         两个 softmax 相连。提示：softmax 之后使用二元交叉熵；ReLU 之后使用平方或绝对误差（5 % 的目标值为负时为警告）。损失取自程序实际计算的损失（若记录了相关事实），\
+         两个 softmax 相连。提示：softmax 之后使用二元交叉熵；ReLU 之后使用平方或绝对误差（5 % 的目标值为负时为警告）。另有警告：沿样本维度计算 log_softmax；由单个优化器训练的唯一损失，其符号使更新把它变大。损失取自程序实际计算的损失（若记录了相关事实），\
          否则取自计算图的算子或 Keras 的编译配置。",
         matters: "单个数的 softmax 恒为 1。不是概率的数没有对数，或被截断而没有梯度。C 个类别的 softmax(softmax(x)) 介于 1 / (C - 1 + e) 与 \
          e / (C - 1 + e) 之间，损失不可能低于 ln(C - 1 + e) - 1。没有阈值：此表由损失的公式得出（Keras 的 from_logits 文档、PyTorch 的 \

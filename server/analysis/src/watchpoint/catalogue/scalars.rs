@@ -126,16 +126,16 @@ pub(crate) static LOSS_DIVERGENCE: Condition = Condition {
     judge: Some(loss::divergence),
     en: Prose {
         says: "loss diverges",
-        checks: "The loss is above factor_gt times its best value and 1.2 times its initial value, at 3 consecutive points (9 if neighboring points scatter by more than 20 %) or until it is NaN; or the median of its last 15 % of points is above 3 times its best and half the way back to its initial value, above 4 times the noise, and does not fall. A loss with negative values: it ends as far above its initial value as it had fallen, by at least 10 times the noise (from second differences, Gasser et al. 1986). The rise is 5.5 times what a random walk of the same steps is expected to reach.",
+        checks: "The loss is above factor_gt times its best value and 1.2 times its initial value, at 3 consecutive points (9 if neighboring points scatter by more than 20 %) or until it is NaN; or the median of its last 15 % of points is above 3 times its best and half the way back to its initial value, above 4 times the noise, and does not fall. A loss with negative values: it ends as far above its initial value as it had fallen, by at least 10 times the noise (from second differences, Gasser et al. 1986). Or it loses half of its fall, and does not fall again: fall and rise are 10 times the noise each. The rise is 5.5 times what a random walk of the same steps is expected to reach.",
         matters: "The model gets worse.",
-        not_judged: "A classifier below chance level; a rise after the learning rate was raised (warm restart). Below a factor of 1e6 also: losses of reinforcement learning (td, q, critic, value, policy, actor, advantage, entropy, or a reward or return beside it), of adversarial networks, regularization terms (kl, aux, penalty), and a part of a loss whose total does not rise: they may rise in a healthy run.",
+        not_judged: "A classifier below chance level; a rise after the learning rate was raised (warm restart). Below a factor of 1e6 also: losses of reinforcement learning (td, q, critic, value, policy, actor, advantage, entropy, or a reward or return beside it), of adversarial networks, of several models with an optimizer and a loss each, of chosen actions or policies by the facts of the program, losses whose targets have doubled in size, regularization terms (kl, aux, penalty), and a part of a loss whose total does not rise: they may rise in a healthy run.",
         advice: "Lower the learning rate; check the sign of the loss, and that gradients are zeroed.",
     },
     zh: Prose {
         says: "损失发散",
-        checks: "损失连续 3 点（相邻点波动超过 20 % 时为 9 点，或直到变为 NaN）大于最好值的 factor_gt 倍且大于起始的 1.2 倍；或最后 15 % 点的中位数大于最好值的 3 倍、回升过半、超出噪声 4 倍且不再下降。含负值的损失：最终高出起始值的幅度不小于曾下降的幅度，且至少为噪声（由二阶差分估计，Gasser 等 1986）的 10 倍。上升幅度须达到同样步长随机游走预期的 5.5 倍。",
+        checks: "损失连续 3 点（相邻点波动超过 20 % 时为 9 点，或直到变为 NaN）大于最好值的 factor_gt 倍且大于起始的 1.2 倍；或最后 15 % 点的中位数大于最好值的 3 倍、回升过半、超出噪声 4 倍且不再下降。含负值的损失：最终高出起始值的幅度不小于曾下降的幅度，且至少为噪声（由二阶差分估计，Gasser 等 1986）的 10 倍；或下降的幅度回升过半且不再下降，升降均至少为噪声的 10 倍。上升幅度须达到同样步长随机游走预期的 5.5 倍。",
         matters: "模型在变差。",
-        not_judged: "分类器低于随机猜测水平时；学习率上调（热重启）之后的上升。百万倍以内还包括：强化学习的损失（td、q、critic、value、policy、actor、advantage、entropy，或同时记录了 reward/return）、对抗网络的损失、正则项（kl、aux、penalty），以及总损失并未上升的分项损失：它们在正常训练中也会上升。",
+        not_judged: "分类器低于随机猜测水平时；学习率上调（热重启）之后的上升。百万倍以内还包括：强化学习的损失（td、q、critic、value、policy、actor、advantage、entropy，或同时记录了 reward/return）、对抗网络的损失、各有优化器和损失的多个模型、按程序事实属于所选动作或策略的损失、目标值的大小已翻倍的损失、正则项（kl、aux、penalty），以及总损失并未上升的分项损失：它们在正常训练中也会上升。",
         advice: "降低学习率；检查损失符号，以及梯度是否清零。",
     },
     ..BASE

@@ -326,6 +326,7 @@ pub(crate) static CLASS_IMBALANCE: Condition = Condition {
 
 pub(crate) static REPEATED_BATCH: Condition = Condition {
     id: "repeated_batch",
+    severity: Severity::Warning,
     needs: &[Need::Hash, Need::History],
     watches: Some(|subject, _| subject.class == Class::Input),
     topic: Topic::Input,
@@ -336,14 +337,14 @@ pub(crate) static REPEATED_BATCH: Condition = Condition {
         says: "same batch at every step",
         checks: "The hash of an input is the same at all recorded steps, at least 5; or of all batches that the program was seen with, at \
          least 10.",
-        matters: "A model that is given one batch again and again memorizes it. A note only: full-batch training gives the same hashes.",
+        matters: "A model that is given one batch again and again memorizes it. A note only, as full-batch training gives the same hashes; a warning if an epoch of several batches of a data loader was begun for each backward pass, so that it always gave its first batch.",
         not_judged: "Fewer than 5 steps; no hashes; every element is the same number.",
         advice: "Check that the iterator of the data loader is made once per epoch, not once per step.",
     },
     zh: Prose {
         says: "每个迭代都是同一批数据",
         checks: "输入的哈希在所有记录的迭代（至少 5 个）中都相同；或程序运行中观察到的全部批次（至少 10 个）都相同。",
-        matters: "反复使用同一批数据，模型只会记住这一批。仅作提示：整个数据集作为一批训练时也是如此。",
+        matters: "反复使用同一批数据，模型只会记住这一批。仅作提示：整个数据集作为一批训练时也是如此；若每次反向传播都重新开始数据加载器的一轮（每轮有多个批次），因而总是得到第一个批次，则为警告。",
         not_judged: "少于 5 个迭代；没有哈希；所有元素相同。",
         advice: "检查数据加载器的迭代器是否每轮创建一次，而不是每个迭代创建一次。",
     },

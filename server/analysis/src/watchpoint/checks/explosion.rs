@@ -95,6 +95,8 @@ pub(crate) fn norm(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Judgement 
             continue;
         };
         let loss = run.loss(rank);
+        // Harm is measured by the loss, which says nothing where its targets grow.
+        let is_comparable = !run.knowledge.course.moves(rank);
         let mut best: Option<NewHit> = None;
         let mut highest: f64 = 0.0;
         let mut jumps = 0;
@@ -122,7 +124,8 @@ pub(crate) fn norm(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Judgement 
                 is_jump(norm, before) && loss.as_ref().is_some_and(|l| is_high_at(run, l, step));
             let is_strong = norm > STRONG * factor * usual;
             jumps += usize::from(is_high) * (1 + usize::from(is_strong));
-            let is_harmful = is_new && loss.as_ref().is_some_and(hurts) || jumps >= JUMPS;
+            let is_harmful =
+                is_comparable && (is_new && loss.as_ref().is_some_and(hurts) || jumps >= JUMPS);
             let severity = warning_if(is_harmful);
             if best.as_ref().is_none_or(|b| b.severity < Some(severity)) {
                 best = Some(hit(
@@ -158,6 +161,7 @@ pub(crate) fn norm(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Judgement 
         let growth = steady_growth(&norms, factor).map(|growth| (growth, factor));
         let lasting = growth.or_else(|| Some((unrest(&norms, factor)?, LASTING_SHARE * factor)));
         if let (false, Some(((step, norm, times), limit))) = (is_alarm, lasting)
+            && is_comparable
             && loss.as_ref().is_some_and(|l| !l.has_learned())
         {
             best = Some(

@@ -192,7 +192,7 @@ pub(crate) fn divergence(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Judg
 /// A rise that a random walk would not make. A walk is smooth: neighbouring points of single batches differ by more.
 fn rise_of(run: &Run<'_>, series: &Series, watchpoint: &Watchpoint) -> Option<Rise> {
     let rise = if series.has_negative() {
-        climb(series)
+        climb(series).or_else(|| loss_of_progress(run, series))
     } else {
         runaway(run, series, watchpoint).or_else(|| relapse(run, series))
     };
@@ -219,9 +219,18 @@ fn is_outweighed(run: &Run<'_>, series: &Series, watchpoint: &Watchpoint) -> boo
 /// Chosen.
 const EXPLOSION: f64 = 1e6;
 
-/// True for a loss that may rise in a healthy training: by its name, or because rewards are recorded with it.
+/// True for a loss that may rise in a healthy training: by its name, because rewards are recorded with it, because its
+/// targets are of the training's own making, or because models with losses of their own are trained against each other.
 pub(crate) fn is_relative(run: &Run<'_>, series: &Series) -> bool {
-    series.is_relative() || run.scalar(series.rank, Meaning::Return).is_some()
+    let course = &run.knowledge.course;
+    let of_rank = || {
+        run.scalars(Meaning::Loss)
+            .filter(|other| other.rank == series.rank)
+    };
+    series.is_relative()
+        || run.scalar(series.rank, Meaning::Return).is_some()
+        || course.moves(series.rank)
+        || course.has_several(series.rank) && of_rank().count() > 1
 }
 
 /// A rise of a loss: first step, value, the minimum before, and the start.
@@ -413,5 +422,47 @@ fn climb(series: &Series) -> Option<Rise> {
         begun,
         times: (ended - best) / (begun - best).max(least).max(f64::MIN_POSITIVE),
         limit: Some(CLIMB),
+    })
+}
+
+/// Share of the fall from its start to its minimum that a loss with negative values loses again.
+const LOST: f64 = 0.5;
+
+/// A loss with negative values that loses [`LOST`] of its fall, and does not fall again: the fall and the rise are
+/// [`CLIMB_NOISES`] of its noise each. Medians of the last points count, as in [`relapse`].
+fn loss_of_progress(run: &Run<'_>, series: &Series) -> Option<Rise> {
+    let (steps, values): (Vec<i64>, Vec<f64>) = series.points().filter(|p| p.1.is_finite()).unzip();
+    let window = (values.len() / WINDOWS).max(FEWEST);
+    let tail = (values.len() * TAIL_PERCENT / 100).max(FEWEST);
+    if values.len() < MIN_TAILS * window.max(tail) {
+        return None;
+    }
+    let level = |of: &[f64]| median(of.iter().copied());
+    let levels: Vec<f64> = values.windows(window).filter_map(level).collect();
+    let begun = *levels.first()?;
+    let (at, best) = levels
+        .iter()
+        .copied()
+        .enumerate()
+        .min_by(|a, b| a.1.total_cmp(&b.1))?;
+    let ends = values.len() - tail;
+    let (before, ended) = (level(&values[ends - tail..ends])?, level(&values[ends..])?);
+    let least = CLIMB_NOISES * noise(&values);
+    let (fall, rise) = (begun - best, ended - best);
+    let is_lost = fall > least && rise > (LOST * fall).max(least) && at + window < ends;
+    if !(is_lost && ended >= before) || is_restarted(run, series, *steps.get(at)?) {
+        return None;
+    }
+    let first = levels
+        .iter()
+        .rposition(|v| *v - best <= LOST * rise)
+        .map(|last| last + 1)?;
+    Some(Rise {
+        step: *steps.get(first)?,
+        to: ended,
+        best,
+        begun,
+        times: rise / fall.max(f64::MIN_POSITIVE),
+        limit: Some(LOST),
     })
 }

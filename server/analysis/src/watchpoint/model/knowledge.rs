@@ -9,6 +9,7 @@ use trainscope_format::graph::NodeKind;
 use trainscope_format::hparams::HparamValue;
 use trainscope_format::{Graph, Hparams, Lineage};
 
+use super::course::Course;
 use super::subject::{Family, Subject, family_of_name, family_of_op};
 use crate::context::Context;
 use crate::diagnosis::loss::{Cost, Output, cost_of_name, output_of};
@@ -59,6 +60,8 @@ pub(crate) struct Knowledge {
     pub(crate) first_layers: Vec<Arc<str>>,
     /// The program scales its loss, and skips an update whose gradients overflow.
     pub(crate) has_scaler: bool,
+    /// The course that losses may take.
+    pub(crate) course: Course,
     /// Types of layers, by name.
     families: BTreeMap<Arc<str>, Family>,
 }
@@ -113,6 +116,7 @@ impl Knowledge {
                 }
             }
             Context::Program { fact, .. } => {
+                self.course.learn(rank, fact);
                 // A scaler that is not enabled has a scale of 1.
                 let mut scales = fact
                     .number("scale")

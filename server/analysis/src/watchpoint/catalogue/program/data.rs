@@ -66,7 +66,7 @@ pub(crate) static ONE_LABEL: Condition = Condition {
 pub(crate) static INPUT_SCALE: Condition = Condition {
     en: Prose {
         says: "features are not scaled",
-        checks: "The root mean square of a feature of the input is above 1000. A note if the first layer normalizes.",
+        checks: "The root mean square of a feature of the input is above 1000. A note if the first layer normalizes. Or the first dense or convolutional layer gets whole numbers from 0 to between 128 and 255 in at least 64 features: bytes of pictures.",
         matters: "The gradient of a weight is proportional to its feature: no learning rate suits features of 0.01 and of 5000 (LeCun \
          et al. 1998, Efficient BackProp, section 4.3).",
         not_judged: "Inputs of whole numbers; no fact of the inputs was recorded (trainscope run, or run.watch).",
@@ -74,7 +74,7 @@ pub(crate) static INPUT_SCALE: Condition = Condition {
     },
     zh: Prose {
         says: "特征未缩放",
-        checks: "输入某个特征的均方根大于 1000。若第一层为归一化则为提示。",
+        checks: "输入某个特征的均方根大于 1000。若第一层为归一化则为提示。或首个全连接层或卷积层在至少 64 个特征中得到 0 到 128–255 的整数，即图片的原始字节。",
         matters: "权重的梯度与其特征成正比：没有哪个学习率同时适合 0.01 和 5000 的特征（LeCun 等 1998，Efficient BackProp，4.3 节）。",
         not_judged: "整数输入；没有记录输入的事实（trainscope run 或 run.watch）。",
         advice: "每个特征减去均值并除以标准差，两者取自训练集。",

@@ -9,7 +9,7 @@ use crate::watchpoint::model::scalars::Meaning;
 pub(crate) static PARAMETERS_NOT_REACHED: Condition = Condition {
     en: Prose {
         says: "loss does not depend on parameters",
-        checks: "Trainable parameters of a model that no loss reached in any backward pass, and that never had a gradient at an update.",
+        checks: "Trainable parameters of a model that no loss reached in any backward pass, and that never had a gradient at an update. A note if others of the same layers were reached.",
         matters: "Without a path from the loss there is no gradient: the parameters keep their initial values.",
         not_judged: "Parameters with requires_grad=False; no fact of the backward passes was recorded (trainscope run, or run.watch).",
         advice: "Remove detach(), no_grad() or .data between the layer and the loss; use checkpointing with use_reentrant=False; or \
@@ -17,7 +17,7 @@ pub(crate) static PARAMETERS_NOT_REACHED: Condition = Condition {
     },
     zh: Prose {
         says: "损失不依赖部分参数",
-        checks: "模型的可训练参数在任何反向传播中都未被损失到达，且在任何更新时都没有梯度。",
+        checks: "模型的可训练参数在任何反向传播中都未被损失到达，且在任何更新时都没有梯度。若同一层的其他参数被到达则为提示。",
         matters: "没有来自损失的路径就没有梯度：参数保持初始值。",
         not_judged: "requires_grad=False 的参数；没有记录反向传播的事实（trainscope run 或 run.watch）。",
         advice: "去掉该层与损失之间的 detach()、no_grad() 或 .data；检查点使用 use_reentrant=False；若有意冻结，请设 requires_grad=False。",
@@ -47,18 +47,18 @@ pub(crate) static PARAMETERS_NOT_REGISTERED: Condition = Condition {
 pub(crate) static GRADIENTS_NOT_CLEARED: Condition = Condition {
     en: Prose {
         says: "gradients are not cleared",
-        checks: "At half of the updates, and at least 3, the first backward pass after the update found gradients that are not 0.",
+        checks: "At half of the updates, and at least 3, the first backward pass after the update found gradients that are not 0. Of several models, at half of the updates of one, no backward pass since its last update began with gradients of 0.",
         matters: "backward() adds to the gradients: without zero_grad() each update follows the sum of all gradients so far, which \
          grows until the training diverges.",
-        not_judged: "Optimizers that get a closure; several models; fewer than 3 updates; no fact of the backward passes was recorded \
+        not_judged: "Optimizers that get a closure; fewer than 3 updates; no fact of the backward passes was recorded \
          (trainscope run, or run.watch).",
         advice: "Call optimizer.zero_grad() once for each update: before the first backward pass, or after step().",
     },
     zh: Prose {
         says: "梯度没有清零",
-        checks: "在一半以上（且至少 3 次）的更新之后，第一次反向传播开始时梯度不为 0。",
+        checks: "在一半以上（且至少 3 次）的更新之后，第一次反向传播开始时梯度不为 0。有多个模型时：在某个模型一半以上的更新中，自其上次更新以来没有任何反向传播开始时梯度为 0。",
         matters: "backward() 会累加梯度：没有 zero_grad() 时，每次更新都沿着至今全部梯度之和，它不断增大直至训练发散。",
-        not_judged: "使用闭包的优化器；多个模型；更新少于 3 次；没有记录反向传播的事实（trainscope run 或 run.watch）。",
+        not_judged: "使用闭包的优化器；更新少于 3 次；没有记录反向传播的事实（trainscope run 或 run.watch）。",
         advice: "每次更新调用一次 optimizer.zero_grad()：在第一次反向传播之前，或 step() 之后。",
     },
     ..of(Rule::GradientsNotCleared)

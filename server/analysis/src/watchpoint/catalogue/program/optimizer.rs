@@ -8,7 +8,8 @@ pub(crate) static OPTIMIZER_PARAMETERS: Condition = Condition {
     en: Prose {
         says: "optimizer holds other parameters",
         checks: "An optimizer holds tensors that are in no watched model, while trainable parameters of the model are in no \
-         optimizer; or two optimizers hold the same parameters, while the loss depends on others that are in none. A note: a \
+         optimizer; or two optimizers hold the same parameters, while the loss depends on others that are in none; or no optimizer was made, and no parameter of a model in training \
+         mode has changed after any of at least 20 backward passes. A note: a \
          trainable parameter is in no optimizer, or one is in two groups or two optimizers, as with a wrapper. Tensors are \
          compared by identity.",
         matters: "Parameters that no optimizer holds keep their initial values; those in two are updated twice.",
@@ -19,7 +20,7 @@ pub(crate) static OPTIMIZER_PARAMETERS: Condition = Condition {
     zh: Prose {
         says: "优化器持有其他参数",
         checks: "优化器持有不属于任何被观察模型的张量，而模型的可训练参数不在任何优化器中；或两个优化器持有相同的参数，而损失依赖的其他参数\
-         不在任何优化器中。提示：可训练参数不在任何优化器中，或同一参数在两个参数组或两个优化器中（如包装器）。按对象身份比较张量。",
+         不在任何优化器中；或没有创建优化器，且训练模式下的模型在至少 20 次反向传播之后没有任何参数变化。提示：可训练参数不在任何优化器中，或同一参数在两个参数组或两个优化器中（如包装器）。按对象身份比较张量。",
         matters: "不在任何优化器中的参数保持初始值；同时在两处的参数会被更新两次。",
         not_judged: "没有记录优化器的事实（trainscope run，或带优化器的 run.watch）。只要模型的可训练参数都被持有，其他模型的参数不算问题，权重的其他类型副本也不算。",
         advice: "在模型完整之后再创建优化器：替换输出层、用 .to() 移动或包装模型之后。",
