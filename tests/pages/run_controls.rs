@@ -422,20 +422,18 @@ async fn settings_are_kept_and_can_follow_the_system_again() {
         ("Light", "light", "light"),
         ("As the system", "system", "nothing"),
     ] {
-        browser.click_text(".settings-group button", word).await;
+        browser.click_text("aside button", word).await;
         browser
             .wait_until(&format!("{theme} === '{value}' && {kept} === '{stored}'"))
             .await;
         assert_eq!(browser.text_of(pressed).await.as_deref(), Some(word));
     }
-    browser.click_text(".settings-group button", "中文").await;
+    browser.click_text("aside button", "中文").await;
     browser.wait_for_element("aside[aria-label=设置]").await;
     browser.goto(&server, "/").await;
     browser.wait_for_text("训练列表").await;
     browser.click_text("nav button", "设置").await;
-    browser
-        .click_text(".settings-group button", "跟随浏览器")
-        .await;
+    browser.click_text("aside button", "跟随浏览器").await;
     browser.wait_for_element("aside[aria-label=Settings]").await;
     // The other panel takes its place, and the escape key closes it.
     browser.press('?').await;
