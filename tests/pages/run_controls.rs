@@ -409,8 +409,8 @@ async fn the_bar_finds_runs_and_tags_pauses_and_helps() {
 async fn settings_are_kept_and_can_follow_the_system_again() {
     let lab = Lab::new();
     let (server, browser) = open_samples(&lab).await;
-    let theme = "document.documentElement.dataset.theme ?? 'system'";
-    let kept = "localStorage.getItem('trainscope.theme') ?? 'nothing'";
+    let theme = "(document.documentElement.dataset.theme ?? 'system')";
+    let kept = "(localStorage.getItem('trainscope.theme') ?? 'nothing')";
     browser.click_text("nav button", "Settings").await;
     browser
         .wait_for_element("aside[aria-label=Settings] [data-part=server]")

@@ -782,7 +782,7 @@ def test_values_of_chosen_actions(record: Any, name: str) -> None:
     assert found == [float(is_chosen)]
 
 
-def test_sides_of_samples_are_no_labels_however_they_are_told_apart(record: Any) -> None:
+def test_sides_of_samples_are_no_labels_in_any_form_of_the_loss(record: Any) -> None:
     sides = torch.zeros(16, dtype=torch.long)
 
     def adapt(outputs: torch.Tensor) -> torch.Tensor:
