@@ -81,6 +81,18 @@ fn a_mask_and_a_skipped_step_are_no_overflow() {
             _ => value,
         });
     assert_eq!(alarms(&skipped.judge()), [""; 0]);
+    // A norm at a step whose tensors were not recorded: the weights of later steps show that it was not applied.
+    let between = WELL.scalars(|step, tag, value| match tag {
+        "grad_norm" if step == 5 => f64::INFINITY,
+        _ => value,
+    });
+    assert_eq!(alarms(&between.judge()), [""; 0]);
+    let applied = between.tensors(|_, step, name, x| {
+        if step > 5 && name == "weight/fc1.weight" {
+            x[0] = f32::NEG_INFINITY;
+        }
+    });
+    expect("gradient_exploding", &applied);
 }
 
 #[test]

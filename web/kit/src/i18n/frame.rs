@@ -226,7 +226,7 @@ texts! {
     live_update = "Live update", "实时更新";
     /// On, paused.
     live_updates: [Text; 2] = ["On", "Paused"], ["开启", "已暂停"];
-    server = "Server", "服务";
+    server = "Server", "服务器";
     version = "Version", "版本";
     folders = "Folders", "文件夹";
     runs = "Runs", "训练";

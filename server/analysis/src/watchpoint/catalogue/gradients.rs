@@ -17,14 +17,14 @@ pub(crate) static GRADIENT_EXPLODING: Condition = Condition {
         says: "NaN or Inf in a gradient",
         checks: "The number of elements that are NaN, +Inf or −Inf is above 0; in context also: the recorded gradient norm is NaN or Inf, and no recorded gradient shows it.",
         matters: "The next update turns the weights into NaN.",
-        not_judged: "In context: steps that loss scaling skipped (the scale falls, the weights do not change, or, where neither is recorded, the loss remains finite), unless the loss scale never stabilizes.",
+        not_judged: "In context: steps that loss scaling skipped (the scale falls, the weights do not change, or, where neither is recorded, the loss remains finite), and infinite norms after which all weights and the loss are finite, unless the loss scale never stabilizes.",
         advice: "Check the inputs of the backward operators and the loss scale; sqrt and log have infinite slopes at zero.",
     },
     zh: Prose {
         says: "梯度中有 NaN 或 Inf",
         checks: "NaN、Inf、−Inf 元素的个数大于 0；结合上下文时还包括：记录的梯度范数为 NaN 或 Inf，而没有记录的梯度能显示它。",
         matters: "下一次更新会使权重变成 NaN。",
-        not_judged: "结合上下文时：因此跳过的迭代（损失缩放的做法）不算，除非缩放一直不稳定。",
+        not_judged: "结合上下文时：因此跳过的迭代（损失缩放的做法）不算，范数为无穷大而之后的权重与损失都是有限值的也不算，除非缩放一直不稳定。",
         advice: "检查反向算子的输入与损失缩放；平方根与对数在零处的斜率为无穷大。",
     },
     ..NOT_FINITE

@@ -72,7 +72,8 @@ pub(crate) fn gradients(run: &Run<'_>, index: u32, watchpoint: &Watchpoint) -> J
         };
         let points = norm.points().filter(|p| !p.1.is_finite() && !is_shown(p.0));
         let points: Vec<(i64, f64)> = points.collect();
-        let is_meant = |step| is_skipped(run, norm.rank, step);
+        let is_meant =
+            |step| is_skipped(run, norm.rank, step) || left_weights(run, norm.rank, step);
         let thrashes = precision::thrash(run, norm.rank).is_some();
         let harmful = points.iter().find(|p| thrashes || !is_meant(p.0));
         let Some(&(step, value)) = harmful.or(points.first()) else {
@@ -187,6 +188,24 @@ fn is_skipped(run: &Run<'_>, rank: u32, step: i64) -> bool {
             && loss.is_some_and(|loss| loss.after(step).nth(FINITE_LOSSES - 1).is_some());
     }
     same.iter().all(|same| *same)
+}
+
+/// True if all weights after an overflow of the gradient norm are finite, and so is the loss: had an infinite gradient
+/// been applied, its weight would not be.
+fn left_weights(run: &Run<'_>, rank: u32, step: i64) -> bool {
+    let loss = run.scalar(rank, Meaning::Loss);
+    let is_loss_finite = loss.is_some_and(|loss| {
+        let mut later = loss.after(step);
+        let first = later.by_ref().take(FINITE_LOSSES);
+        first.filter(|(_, value)| value.is_finite()).count() == FINITE_LOSSES
+            && later.all(|(_, value)| value.is_finite())
+    });
+    let weights = run.of_class(rank, Class::Weight);
+    let mut later = weights
+        .flat_map(|weight| weight.history.iter())
+        .filter(|digest| digest.step > step)
+        .peekable();
+    is_loss_finite && later.peek().is_some() && later.all(Digest::is_finite)
 }
 
 fn is_gradient(tensor: &Tensor) -> bool {
