@@ -255,9 +255,11 @@ class _Tensors(nn.Module):
 
 def _named(tensors: list[torch.Tensor], frame: FrameType | None) -> nn.Module:
     module = _Tensors()
+    # Typed for parameters only.
+    parameters: Any = module._parameters
     names = _names_of({id(one) for one in tensors}, frame)
     for number, tensor in enumerate(tensors):
-        module._parameters[names.get(id(tensor), f"tensor{number}")] = tensor  # type: ignore[assignment]
+        parameters[names.get(id(tensor), f"tensor{number}")] = tensor
     return module
 
 

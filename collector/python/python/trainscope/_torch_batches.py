@@ -133,7 +133,8 @@ class Targets:
 
     def _compare(self, target: torch.Tensor, tokens: list[torch.Tensor], ignored: int | None) -> None:
         def fits(one: torch.Tensor) -> bool:
-            return one.ndim == 2 and target.numel() % max(1, len(one)) == 0 and target.numel() >= len(one) * 3 > 0
+            elements = target.numel()
+            return bool(one.ndim == 2 and elements % max(1, len(one)) == 0 and elements >= len(one) * 3 > 0)
 
         tokens = [one for one in tokens if fits(one)]
         if not tokens:
@@ -142,7 +143,8 @@ class Targets:
         is_counted = rows >= 0 if ignored is None else (rows != ignored) & (rows >= 0)
         # Of a source and its translation, the targets follow from the one that they continue.
         shares = [_shares(rows, one, is_counted) for one in tokens if len(one) == len(rows)]
-        for shift, share in enumerate(max(shares, key=lambda of: of[1])):
+        nearest = max(shares, key=lambda of: of[1])
+        for shift, share in enumerate(nearest):
             self._equal[shift] += share
         self._compared += 1
         # Targets at the end of a row that are all the same.
