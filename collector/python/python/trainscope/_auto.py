@@ -29,6 +29,8 @@ class Recording:
         self._run: Run | None = None
         self.is_over = False
         """Nothing will be recorded any more."""
+        self.has_callback = False
+        """A framework trains, whose callback records the steps."""
         self._notes: list[str] = []
 
     def is_here(self) -> bool:

@@ -96,7 +96,9 @@ class ByHand:
         self, observer: Observer, roots: tuple[Any, ...], frame: FrameType, updates: MutableMapping[Optimizer, int]
     ) -> None:
         run = observer._recording.run() if observer._recording.has_run() else None
-        if self._passes >= MAX_PASSES or (run is not None and run._watches):
+        # Optimizers of Keras are none of PyTorch.
+        is_followed = observer._recording.has_callback or (run is not None and run._watches)
+        if self._passes >= MAX_PASSES or is_followed:
             self.close()
             return
         if updates and max(updates.values()) < UPDATES_BEFORE:

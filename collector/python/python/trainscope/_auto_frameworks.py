@@ -58,6 +58,7 @@ def observe(name: str, module: Any, recording: Recording) -> None:
 
 def _add(training: _Training, trainer: Any, arguments: dict[str, Any], recording: Recording) -> None:
     """Adds a callback to a training, unless the program has given one of this package itself."""
+    recording.has_callback = True
     adapter = importlib.import_module(f"trainscope.{training.adapter}")
     kinds = (adapter.TrainscopeCallback, getattr(adapter, "TrainscopeLogger", adapter.TrainscopeCallback))
     if training.holder:
