@@ -8,7 +8,7 @@ const PAGES: [(&str, &str, &str); 4] = [
     (
         "symptom-nan",
         "/run/program/log-of-zero/overview",
-        "first bad operation",
+        "Where it started",
     ),
     (
         "symptom-flat",
