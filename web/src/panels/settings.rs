@@ -17,7 +17,7 @@ pub(super) fn SettingsPanel() -> impl IntoView {
     let frame: FrameState = expect_context();
     view! {
         <RightPanel
-            title=i18n.label(|t| t.settings().title)
+            title=i18n.label(|t| t.frame().settings)
             on_close=move || frame.panel.set(None)
         >
             <section class="settings-group">

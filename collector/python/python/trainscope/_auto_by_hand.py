@@ -96,7 +96,7 @@ class ByHand:
         self, observer: Observer, roots: tuple[Any, ...], frame: FrameType, updates: MutableMapping[Optimizer, int]
     ) -> None:
         run = observer._recording.run() if observer._recording.has_run() else None
-        # Optimizers of Keras are none of PyTorch.
+        # Keras has its own optimizers, and its callback records the steps.
         is_followed = observer._recording.has_callback or (run is not None and run._watches)
         if self._passes >= MAX_PASSES or is_followed:
             self.close()

@@ -216,7 +216,6 @@ texts! {
     /// The settings panel.
     SettingsTexts
 
-    title = "Settings", "设置";
     in_this_browser = "In this browser", "本浏览器";
     theme = "Theme", "主题";
     /// System, light, dark.
