@@ -2,6 +2,7 @@
 
 mod addresses;
 mod boundaries;
+mod deploy;
 mod docs;
 mod python_sources;
 mod samples;

@@ -12,13 +12,18 @@ use axum::routing::any;
 use axum::{Extension, Router, middleware};
 use tokio::sync::watch;
 use tower_http::compression::CompressionLayer;
+use trainscope_api::error::ErrorCode;
+use trainscope_api::status::AccessRole;
 
 use crate::index::Index;
 use crate::judging::Judgements;
 use crate::notebook::Notebooks;
+use crate::people;
+use crate::pulse::Pulse;
 
 pub mod access;
 mod assets;
+mod audit;
 mod blob;
 mod compare;
 mod distributions;
@@ -30,11 +35,14 @@ mod headers;
 mod importance;
 mod landscape;
 mod live;
+mod login;
 mod markdown;
+mod metrics;
 mod neighbours;
 mod notebook;
 mod openapi;
 mod pipeline;
+mod probes;
 mod profile;
 mod records;
 mod refusals;
@@ -55,6 +63,9 @@ mod token_page;
 mod watchpoints;
 
 pub use assets::{Assets, AssetsError};
+pub use audit::Audit;
+pub use login::{Login, Settings as LoginSettings};
+pub use metrics::Metrics;
 pub use serve::serve;
 pub use table::prepare;
 
@@ -88,6 +99,18 @@ pub struct Parts {
     pub about: About,
     /// Access rules.
     pub access: access::Access,
+    /// Login by proxies.
+    pub login: Login,
+    /// Log of changes.
+    pub audit: Audit,
+    /// True if no request may change anything.
+    pub is_read_only: bool,
+    /// Signs of life of the thread that reads; `None` in tests.
+    pub reading: Option<Pulse>,
+    /// The same of the thread that judges.
+    pub judging: Option<Pulse>,
+    /// Counts of requests.
+    pub metrics: Metrics,
     /// The page.
     pub assets: Assets,
     /// Path prefix of all URLs: empty, or `/` and a path without `/` at its end.
@@ -112,6 +135,28 @@ impl Site {
     pub fn new(parts: Parts) -> Self {
         Self(Arc::new(parts))
     }
+
+    /// Checks that the person who asks may change a run; with `None` what belongs to all runs.
+    fn permit(&self, wanted: AccessRole, run: Option<&str>) -> Result<(), error::Failure> {
+        if self.is_read_only {
+            let message = "this server was started with --read-only and changes nothing";
+            return Err(error::Failure::new(ErrorCode::ReadOnly, message));
+        }
+        let viewer = people::current();
+        let role = match run {
+            Some(run) => viewer.role_in(run),
+            None => viewer.role_in_all(),
+        };
+        match (role, run) {
+            (Some(role), _) if role >= wanted => Ok(()),
+            (None, Some(run)) => Err(error::Failure::unknown_run(run)),
+            (_, run) => {
+                let what = run.map_or("all runs".to_owned(), |run| format!("`{run}`"));
+                let message = format!("changing this in {what} is not allowed for you");
+                Err(error::Failure::new(ErrorCode::Forbidden, message))
+            }
+        }
+    }
 }
 
 impl std::ops::Deref for Site {
@@ -135,6 +180,8 @@ pub fn router(site: Site) -> Router {
         .route("/api", any(error::unknown_path))
         .route("/api/", any(error::unknown_path))
         .route("/api/{*rest}", any(error::unknown_path))
+        .route("/metrics", axum::routing::get(metrics::get))
+        .route_layer(middleware::from_fn(metrics::mark))
         .fallback(assets::get)
         .method_not_allowed_fallback(error::method_not_allowed)
         .layer(Extension(openapi::Document::new(&site.prefix)));
@@ -150,7 +197,15 @@ pub fn router(site: Site) -> Router {
         .layer(middleware::from_fn(guard::mark))
         .layer(CompressionLayer::new().compress_when(guard::ForOtherMachines))
         .layer(middleware::from_fn_with_state(site.clone(), guard::guard))
+        .merge(probes::routes(&site.prefix))
+        .layer(middleware::from_fn_with_state(site.clone(), metrics::count))
         .with_state(site)
+}
+
+/// The metrics alone, without access control, for a separate address.
+pub fn metrics_router(site: Site) -> Router {
+    let router = Router::new().route("/metrics", axum::routing::get(metrics::get));
+    router.with_state(site)
 }
 
 /// An API answer: `value` as JSON, uncached.
@@ -173,7 +228,7 @@ fn json_text(text: serde_json::Result<Vec<u8>>) -> Result<Response, error::Failu
 async fn blocking<T: Send + 'static>(
     work: impl FnOnce() -> Result<T, error::Failure> + Send + 'static,
 ) -> Result<T, error::Failure> {
-    match tokio::task::spawn_blocking(work).await {
+    match tokio::task::spawn_blocking(people::carry(work)).await {
         Ok(result) => result,
         Err(error) => Err(error::Failure::internal("an answer was given up", &error)),
     }

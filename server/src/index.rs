@@ -24,6 +24,7 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
 
 use parking_lot::{Mutex, RwLock};
 use trainscope_api::live::RunChange;
@@ -37,6 +38,7 @@ use trainscope_format::{Format, Kind};
 
 use crate::discovery::file::{Identity, Place};
 use crate::notices::Notices;
+use crate::people;
 use crate::reader::Block;
 use attempts::Attempt;
 pub(crate) use catalog::MAX_RUNS;
@@ -79,6 +81,14 @@ struct Progress {
     ingest: Ingest,
     /// Number of runs, and of growing ones.
     runs: (usize, usize),
+    listing: Option<Listing>,
+}
+
+/// The last walk over the folders.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Listing {
+    pub(crate) ended: Instant,
+    pub(crate) took: Duration,
 }
 
 /// Reason why a query fails.
@@ -139,6 +149,30 @@ impl Index {
         self.0.progress.lock().runs
     }
 
+    /// The last walk over the folders; `None` before the first one.
+    pub(crate) fn listing(&self) -> Option<Listing> {
+        self.0.progress.lock().listing
+    }
+
+    /// Notes that a walk has just ended.
+    pub(crate) fn note_listing(&self, took: Duration) {
+        let ended = Instant::now();
+        self.0.progress.lock().listing = Some(Listing { ended, took });
+    }
+
+    /// Number of files that cannot be read.
+    pub(crate) fn unreadable_files(&self) -> usize {
+        let sources = self.0.catalog.sources();
+        let unreadable =
+            |source: &&Arc<Source>| source.with_state(|state| state.unreadable.is_some());
+        sources.iter().filter(unreadable).count()
+    }
+
+    /// Size of the index on disk, bytes; `None` if it cannot be read.
+    pub(crate) fn size_bytes(&self) -> Option<u64> {
+        self.0.store.size_bytes()
+    }
+
     /// Counts runs. Waits for the files that are being read.
     pub(crate) fn count_runs(&self) -> (usize, usize) {
         let (only, live) = self.only_tensors();
@@ -168,8 +202,13 @@ impl Index {
         Ok(run.tags(&self.0.store))
     }
 
+    /// The event files of a run; `None` if it has none, or does not exist for the person who asks.
+    fn entry(&self, run: &str) -> Option<Arc<RunEntry>> {
+        self.0.catalog.run(run).filter(|_| people::may_see(run))
+    }
+
     fn run(&self, run: &str) -> Result<Arc<RunEntry>, ReadError> {
-        let found = self.0.catalog.run(run);
+        let found = self.entry(run);
         // A run with tensors only has no such tags.
         let found = found.or_else(|| self.recording(run).map(|_| Arc::default()));
         found.ok_or_else(|| ReadError::UnknownRun(run.to_owned()))
@@ -487,7 +526,9 @@ impl Index {
     /// Sets the progress for [`Index::ingest`].
     pub(crate) fn set_progress(&self, ingest: Ingest) {
         let runs = self.count_runs();
-        *self.0.progress.lock() = Progress { ingest, runs };
+        let mut progress = self.0.progress.lock();
+        (progress.ingest, progress.runs) = (ingest, runs);
+        drop(progress);
         self.0.notices.set_ingest(self.ingest());
     }
 

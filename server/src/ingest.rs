@@ -20,6 +20,7 @@ use crate::discovery::file::Identity;
 use crate::discovery::scan::{Scan, SourceFile, scan};
 use crate::discovery::watch::{self, Hints};
 use crate::index::{Index, Source};
+use crate::pulse::{self, Heart, Pulse};
 use crate::reader::{Feeds, Tail};
 use worker::{Outcome, Worker};
 
@@ -73,6 +74,7 @@ pub enum StartError {
 pub struct Ingester {
     messages: mpsc::Sender<Message>,
     feeds: Feeds,
+    pulse: Pulse,
     thread: JoinHandle<()>,
 }
 
@@ -130,13 +132,15 @@ impl Ingester {
         let jobs = start_workers(workers, &index, &feeds, &messages).map_err(StartError::Thread)?;
         let mut looper = Loop::new(settings, index.clone(), jobs, workers);
         let sender = messages.clone();
+        let (heart, pulse) = Heart::new();
         let thread = std::thread::Builder::new()
             .name("ingest".to_owned())
-            .spawn(move || looper.run(&inbox, &sender))
+            .spawn(move || looper.run(&inbox, &sender, &heart))
             .map_err(StartError::Thread)?;
         let ingester = Self {
             messages,
             feeds,
+            pulse,
             thread,
         };
         Ok((ingester, index))
@@ -145,6 +149,11 @@ impl Ingester {
     /// Everything that is published, for further listeners.
     pub fn feeds(&self) -> &Feeds {
         &self.feeds
+    }
+
+    /// Signs of life of the loop.
+    pub fn pulse(&self) -> Pulse {
+        self.pulse.clone()
     }
 
     /// Its walks, for the judgement.
@@ -274,10 +283,16 @@ impl Loop {
         }
     }
 
-    fn run(&mut self, inbox: &mpsc::Receiver<Message>, sender: &mpsc::Sender<Message>) {
+    fn run(
+        &mut self,
+        inbox: &mpsc::Receiver<Message>,
+        sender: &mpsc::Sender<Message>,
+        heart: &Heart,
+    ) {
         let mut events = None;
         loop {
-            match inbox.recv_timeout(self.until_due()) {
+            heart.beat();
+            match inbox.recv_timeout(self.until_due().min(pulse::REST)) {
                 Ok(Message::Stop) | Err(mpsc::RecvTimeoutError::Disconnected) => break,
                 Ok(Message::Walk { since, reply }) => self.hand_out(since, &reply),
                 Ok(Message::Hint) => self.look_at_hints(),
@@ -368,6 +383,7 @@ impl Loop {
         self.scanned = true;
         self.last_scan = Instant::now();
         self.scan_took = self.last_scan - began;
+        self.index.note_listing(self.scan_took);
         self.next_scan = self.last_scan + scan_interval(&self.settings, self.scan_took);
         let (_, live) = self.index.count_runs();
         self.runs_changed |= live != self.live_runs;

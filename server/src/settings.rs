@@ -3,6 +3,7 @@
 //! Input comes from the command line alone; everything here is checked against the file system once, at the start.
 
 mod shared_machine;
+mod sharing;
 
 use std::ffi::OsString;
 use std::net::IpAddr;
@@ -17,6 +18,7 @@ use trainscope_analysis::watchpoint::config::name_of;
 use trainscope_format::Severity;
 
 pub use shared_machine::is_shared_machine;
+pub use sharing::SharingFlags;
 
 use crate::alarm::AlarmSettings;
 use crate::session::Limits;
@@ -147,6 +149,10 @@ pub struct StartFlags {
     /// Ignored; accepted for compatibility with an older command line
     #[arg(long, value_name = "PORT", hide = true)]
     pub debugger_port: Option<String>,
+
+    /// Login, permissions and metrics
+    #[command(flatten)]
+    pub sharing: SharingFlags,
 }
 
 fn severity(name: &str) -> Severity {
@@ -220,6 +226,8 @@ pub struct Settings {
     pub session_limits: Limits,
     /// Program, with its arguments, that runs when a training begins to wait.
     pub on_wait: Option<Vec<String>>,
+    /// Login, permissions and metrics.
+    pub sharing: SharingFlags,
     /// Folder to serve the page from.
     pub web_dir: Option<PathBuf>,
     /// True to run in the background.
@@ -332,6 +340,7 @@ impl Settings {
             },
             session_limits: flags.session_limits,
             on_wait: flags.on_wait.map(command).transpose()?,
+            sharing: flags.sharing,
             web_dir: flags.web_dir.map(page_dir).transpose()?,
             background: flags.background,
             quiet: flags.quiet,

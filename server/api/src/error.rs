@@ -21,6 +21,12 @@ pub enum ErrorCode {
     BadRequest,
     /// 401: the token of this server is required.
     TokenWanted,
+    /// 401: the proxy that logs people in named nobody.
+    LoginWanted,
+    /// 403: this person may see the run, and not change it.
+    Forbidden,
+    /// 403: this server changes nothing.
+    ReadOnly,
     /// 403: the `Host` or `Origin` header is not one of this server's.
     ForeignOrigin,
     /// 404: no such path in the API.

@@ -195,6 +195,16 @@ pub struct NotebookChange {
     pub views: Option<Vec<View>>,
 }
 
+impl NotebookChange {
+    /// `true` if it changes something that belongs to all runs.
+    pub fn changes_all_runs(&self) -> bool {
+        self.pinned.is_some()
+            || self.columns.is_some()
+            || self.aliases.is_some()
+            || self.views.is_some()
+    }
+}
+
 /// Maximum length of a note in characters.
 pub const MAX_NOTE_CHARS: usize = 2_000;
 /// Highest number of a colour.

@@ -27,6 +27,25 @@ pub struct Status {
     pub waiting: u64,
     /// Messages about the server itself: a rebuilt index, an unreadable folder, …
     pub notes: Vec<String>,
+    /// The most that the client may do with any run; pages show no controls for more.
+    #[serde(default)]
+    pub may: AccessRole,
+}
+
+/// Permission of a person in a run; each includes the ones before it.
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
+)]
+#[serde(rename_all = "snake_case")]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub enum AccessRole {
+    /// To see it.
+    See,
+    /// To change its notes and tags.
+    Annotate,
+    /// To change its watchpoints, to judge it again, and to command its sessions.
+    #[default]
+    Manage,
 }
 
 /// Progress of reading. While `idle` is `false`, `bytes` of `total_bytes` are read.

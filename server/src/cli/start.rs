@@ -17,7 +17,7 @@ use super::{CommandError, words};
 use crate::alarm::Alarms;
 use crate::colours::Colours;
 use crate::http::access::{Access, Token};
-use crate::http::{About, Assets, Parts, Site, prepare, router};
+use crate::http::{About, Assets, Metrics, Parts, Site, metrics_router, prepare, router};
 use crate::ingest::{IngestSettings, Ingester};
 use crate::judging::{Judgements, NewJudgement};
 use crate::notebook::Notebooks;
@@ -32,8 +32,10 @@ mod events;
 mod port;
 mod progress;
 mod session_lines;
+mod sharing;
 
 use port::Port;
+use sharing::Sharing;
 
 /// Exit status if the port is not available.
 const CANNOT_BIND: u8 = 3;
@@ -72,11 +74,12 @@ pub(super) fn run(flags: StartFlags) -> Result<u8, CommandError> {
         Some(dir) => Assets::folder(dir, &settings.url_path_prefix).map_err(Mistake::from)?,
         None => Assets::built_in(&settings.url_path_prefix),
     };
+    let sharing = Sharing::open(&settings.sharing)?;
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .enable_all()
         .build()
         .map_err(|error| Mistake::new(3, format!("the server cannot start: {error}")))?;
-    let result = runtime.block_on(serve(settings, listener, token, assets));
+    let result = runtime.block_on(serve(settings, listener, token, assets, sharing));
     // A handler that waits for the disk must not delay the shutdown.
     runtime.shutdown_background();
     result
@@ -88,6 +91,8 @@ fn token(settings: &Settings, dirs: &UserDirs) -> Result<Option<(Token, PathBuf)
     let path = match &settings.token_file {
         Some(path) => std::path::absolute(path).unwrap_or_else(|_| path.clone()),
         None if is_beyond_loopback(&settings.host) => dirs.state.join("token"),
+        // For requests that do not come from the proxy.
+        None if !settings.sharing.trusted_proxy.is_empty() => dirs.state.join("token"),
         None if !settings.no_token && is_shared_machine() => dirs.state.join("token"),
         None => return Ok(None),
     };
@@ -100,6 +105,7 @@ async fn serve(
     listener: std::net::TcpListener,
     token: Option<(Token, PathBuf)>,
     assets: Assets,
+    sharing: Sharing,
 ) -> Result<u8, CommandError> {
     let began = std::time::Instant::now();
     let cannot =
@@ -168,6 +174,7 @@ async fn serve(
     // It is set once.
     drop(judged_by.set(judgements.clone()));
     tokio::spawn(sessions.clone().watch());
+    let judging = judgements.pulse().cloned();
     let site = Site::new(Parts {
         index: index.clone(),
         graphs: Graphs::new(&index, &judgements, &profiles),
@@ -185,12 +192,24 @@ async fn serve(
             base_dirs: state.base_dirs.clone(),
         },
         access: Access::new(&settings.host, names, token),
+        login: sharing.login,
+        audit: sharing.audit,
+        is_read_only: settings.sharing.read_only,
+        reading: Some(ingester.pulse()),
+        judging,
+        metrics: Metrics::default(),
         assets,
         prefix: settings.url_path_prefix.clone(),
         ending: ending.clone(),
     });
     let reader = site.clone();
     std::thread::spawn(move || prepare(&reader));
+    if let Some(listener) = sharing.metrics {
+        listener.set_nonblocking(true).map_err(cannot)?;
+        let listener = TcpListener::from_std(listener).map_err(cannot)?;
+        let app = metrics_router(site.clone());
+        tokio::spawn(crate::http::serve(listener, app, ending.clone()));
+    }
     let app = router(site);
     let server = tokio::spawn(crate::http::serve(listener, app, ending.clone()));
 

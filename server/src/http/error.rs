@@ -11,8 +11,11 @@ pub(super) use crate::queries::error::Failure;
 fn status_of(code: ErrorCode) -> StatusCode {
     match code {
         ErrorCode::BadRequest => StatusCode::BAD_REQUEST,
-        ErrorCode::TokenWanted => StatusCode::UNAUTHORIZED,
-        ErrorCode::ForeignOrigin | ErrorCode::LoopbackOnly => StatusCode::FORBIDDEN,
+        ErrorCode::TokenWanted | ErrorCode::LoginWanted => StatusCode::UNAUTHORIZED,
+        ErrorCode::ForeignOrigin
+        | ErrorCode::LoopbackOnly
+        | ErrorCode::Forbidden
+        | ErrorCode::ReadOnly => StatusCode::FORBIDDEN,
         ErrorCode::UnknownPath
         | ErrorCode::UnknownRun
         | ErrorCode::UnknownTag

@@ -14,9 +14,12 @@ use trainscope_api::error::ErrorCode;
 
 use super::Site;
 use super::access::{Access, Token};
+use super::audit::Client;
 use super::error::Failure;
 use super::headers::POLICY;
+use super::login::Claim;
 use super::token_page;
+use crate::people::Viewer;
 
 /// Size below which answers are not compressed.
 const COMPRESS_FROM_BYTES: u64 = 64 << 10;
@@ -52,16 +55,23 @@ fn is_beyond(extensions: &Extensions) -> bool {
         .is_some_and(|ConnectInfo(peer)| !peer.ip().to_canonical().is_loopback())
 }
 
-/// Checks a request, and adds headers to the answer.
-pub(super) async fn guard(State(site): State<Site>, request: Request, next: Next) -> Response {
-    let mut response = match check(&site, &request) {
-        Pass::On => next.run(request).await,
+/// Checks a request, handles it on behalf of its person, and adds headers to the answer.
+pub(super) async fn guard(State(site): State<Site>, mut request: Request, next: Next) -> Response {
+    let client = Client::of(&request);
+    let claim = site.login.take(&mut request);
+    let mut known = None;
+    let mut response = match check(&site, &request, claim) {
+        Pass::On(viewer) => {
+            known = Some(viewer.clone());
+            viewer.scope(next.run(request)).await
+        }
         Pass::Answer(response) => response,
         Pass::Ask(token) => {
             let cookie = cookie(&site, &token, &request);
             token_page::answer(&site, &token, &cookie, request).await
         }
     };
+    site.audit.note(&client, known.as_ref(), &response);
     let headers = response.headers_mut();
     for (name, value) in [
         (header::CONTENT_SECURITY_POLICY, POLICY),
@@ -85,22 +95,26 @@ pub(super) async fn guard(State(site): State<Site>, request: Request, next: Next
 }
 
 enum Pass {
-    On,
+    On(Viewer),
     Answer(Response),
     /// The page that asks for this token.
     Ask(Token),
 }
 
-fn check(site: &Site, request: &Request) -> Pass {
+fn check(site: &Site, request: &Request, claim: Claim) -> Pass {
     if let Err(failure) = check_names(&site.access, request) {
         return Pass::Answer(failure.into_response());
     }
-    let Some(token) = site.access.token() else {
-        return Pass::On;
+    let token = site.access.token();
+    let holds_token = token.is_some_and(|token| is_known(site, token, request));
+    let token = match (claim, token) {
+        (Claim::Person(viewer), _) => return Pass::On(viewer),
+        // The holder of the token, also beside a proxy: a command on its machine.
+        _ if holds_token => return Pass::On(Viewer::default()),
+        (Claim::Nobody(failure), _) => return Pass::Answer(failure.into_response()),
+        (Claim::Nothing, None) => return Pass::On(Viewer::default()),
+        (Claim::Nothing, Some(token)) => token,
     };
-    if is_known(site, token, request) {
-        return Pass::On;
-    }
     let path = request.uri().path();
     let api = format!("{}/api", site.prefix);
     let is_api = path

@@ -21,8 +21,10 @@ use trainscope_api::live::{ChangeNotice, RunChange};
 
 use super::Site;
 use super::error::Failure;
+use super::metrics::OpenStream;
 use super::request::Params;
 use crate::notices::Notices;
+use crate::people::{self, Viewer};
 
 /// Minimum interval of events for one client: a page redraws at most this often. The first one after a quiet time is
 /// sent at once.
@@ -72,7 +74,9 @@ pub(super) async fn get(
         ),
         None => query.since,
     };
-    let mut response = Sse::new(events(site.index.notices(), since, site.ending.clone()))
+    let open = site.metrics.open_stream();
+    let events = events(site.index.notices(), since, site.ending.clone(), open);
+    let mut response = Sse::new(events)
         .keep_alive(KeepAlive::new().interval(KEEP_ALIVE))
         .into_response();
     // Buffering proxies would hold back events for minutes.
@@ -116,6 +120,7 @@ fn events(
     notices: &Notices,
     since: Option<u64>,
     ending: watch::Receiver<bool>,
+    open: OpenStream,
 ) -> impl Stream<Item = Result<Event, Infallible>> + use<> {
     // Subscribing comes first: later changes are in the channel, earlier ones are visible in `seq`.
     let subscription = notices.subscribe();
@@ -128,6 +133,8 @@ fn events(
         next: Instant::now(),
         missed,
         greeted: false,
+        viewer: people::current(),
+        _open: open,
     };
     stream::unfold(listener, |mut listener| async move {
         let event = listener.next().await?;
@@ -145,6 +152,9 @@ struct Listener {
     missed: Option<u64>,
     /// True once the first comment was sent, by which proxies and browsers see an open stream at once.
     greeted: bool,
+    /// The person whose page listens: its notices name no other runs.
+    viewer: Viewer,
+    _open: OpenStream,
 }
 
 impl Listener {
@@ -161,7 +171,21 @@ impl Listener {
             told = self.told() => told?,
         };
         self.next = Instant::now() + PAUSE;
-        Some(told.event())
+        Some(self.viewed(told).event())
+    }
+
+    /// The part of an event that its reader may see.
+    fn viewed(&self, event: NextEvent) -> NextEvent {
+        match event {
+            NextEvent::Change(mut notice) if self.viewer.role_in_all().is_none() => {
+                notice
+                    .runs
+                    .retain(|change| self.viewer.role_in(&change.run).is_some());
+                notice.ingest = people::part(notice.ingest);
+                NextEvent::Change(notice)
+            }
+            event => event,
+        }
     }
 
     async fn told(&mut self) -> Option<NextEvent> {

@@ -11,6 +11,7 @@ use axum::response::{IntoResponse, Response};
 use tokio::sync::mpsc;
 use trainscope_api::error::ErrorCode;
 use trainscope_api::sessions::{AttachRequest, CommandConflict, CommandRequest, SessionItemsQuery};
+use trainscope_api::status::AccessRole;
 use trainscope_format::session::{
     FailureCode, Hello, MAX_BINARY_BYTES, MAX_UNREADABLE, PROTOCOL, SliceHead, ToServer, ToTraining,
 };
@@ -19,7 +20,7 @@ use super::error::Failure;
 use super::headers::NO_STORE;
 use super::request::{Body, Params};
 use super::serve::Place;
-use super::{Site, blocking, json};
+use super::{Site, audit, blocking, json};
 use crate::session::attach::AttachError;
 use crate::session::registry::{Connection, Permit, SessionError};
 use crate::session::source;
@@ -76,11 +77,16 @@ pub(super) async fn command(
     State(site): State<Site>,
     Body(request): Body<CommandRequest>,
 ) -> Result<Response, Failure> {
+    let run = site.sessions.run_of_session(&request.session)?;
+    site.permit(AccessRole::Manage, run.as_deref())?;
     match site
         .sessions
         .command(&request.session, request.turn, &request.command)
     {
-        Ok(session) => json(&session),
+        Ok(session) => {
+            let what = vec![format!("session: {}", request.command.name())];
+            Ok(audit::changed(json(&session)?, run.as_deref(), what))
+        }
         Err(SessionError::Conflict { message, session }) => {
             let conflict = CommandConflict {
                 code: ErrorCode::Conflict,
@@ -149,8 +155,12 @@ pub(super) async fn attach(
         if !is_known {
             return Err(Failure::unknown_run(&request.run));
         }
+        site.permit(AccessRole::Manage, Some(&request.run))?;
         match site.sessions.attach(&request.run, request.level) {
-            Ok(answer) => json(&answer),
+            Ok(answer) => {
+                let what = vec!["session: asked to connect".to_owned()];
+                Ok(audit::changed(json(&answer)?, Some(&request.run), what))
+            }
             Err(AttachError::UnknownRun) => Err(Failure::unknown_run(&request.run)),
             Err(error @ AttachError::Unwritable { .. }) => {
                 Err(Failure::new(ErrorCode::Unwritable, error.to_string()))
@@ -176,6 +186,9 @@ pub(super) async fn connect(State(site): State<Site>, request: Request) -> Respo
     if request.headers().contains_key(ORIGIN) {
         let message = "pages of browsers cannot connect as trainings";
         return Failure::new(ErrorCode::ForeignOrigin, message).into_response();
+    }
+    if let Err(failure) = site.permit(AccessRole::Manage, None) {
+        return failure.into_response();
     }
     let peer = request.extensions().get::<ConnectInfo<SocketAddr>>();
     let is_beyond = peer.is_some_and(|ConnectInfo(peer)| !peer.ip().to_canonical().is_loopback());

@@ -11,6 +11,7 @@ use tokio::runtime::Handle;
 use tokio::sync::{Semaphore, mpsc};
 
 use super::error::Failure;
+use crate::people;
 
 /// Approximate size of a piece.
 pub(super) const PIECE_BYTES: usize = 256 << 10;
@@ -35,7 +36,7 @@ pub(super) async fn body<E: Display>(
     let turn = turn.await.map_err(|e| Failure::internal("no turn", &e))?;
     let (sender, mut receiver) = mpsc::channel::<io::Result<Bytes>>(WAITING_PIECES);
     let runtime = Handle::current();
-    tokio::task::spawn_blocking(move || {
+    tokio::task::spawn_blocking(people::carry(move || {
         let _turn = turn;
         let send = |piece| runtime.block_on(sender.send_timeout(piece, MAX_PAUSE));
         if let Err(error) = write(&mut |piece| send(Ok(piece.into())).is_ok()) {
@@ -44,7 +45,7 @@ pub(super) async fn body<E: Display>(
                 tracing::debug!("a client was gone before its answer broke off");
             }
         }
-    });
+    }));
     let pieces = futures_util::stream::poll_fn(move |context| receiver.poll_recv(context));
     Ok(Body::from_stream(pieces))
 }

@@ -17,12 +17,18 @@ use super::error::Failure;
 use super::headers::NO_STORE;
 use super::request::{Body, Params, wants};
 use super::{Site, blocking, json};
+use crate::people;
 use crate::table::{self, RunTable, UnknownColumn};
 
 impl Site {
-    /// The table with all changes so far; blocks.
+    /// The table with all changes so far, of the runs that the person who asks may see; blocks.
     pub(super) fn table(&self) -> Result<Arc<RunTable>, Failure> {
-        Ok(self.tables.read(&self.notebooks, &self.judgements)?)
+        let read = || self.tables.read(&self.notebooks, &self.judgements);
+        let table = people::for_everybody(read)?;
+        if people::may_see_all() {
+            return Ok(table);
+        }
+        Ok(Arc::new(table.part(people::may_see)))
     }
 }
 

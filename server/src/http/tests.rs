@@ -5,3 +5,4 @@ mod guard;
 mod live;
 mod page;
 mod server;
+mod sharing;

@@ -3,11 +3,12 @@
 use axum::extract::State;
 use axum::response::Response;
 use trainscope_api::error::ErrorCode;
+use trainscope_api::status::AccessRole;
 use trainscope_api::watchpoints::{Recheck, WatchpointsChange, WatchpointsQuery};
 
 use super::error::Failure;
 use super::request::{Body, Params};
-use super::{Site, blocking, json};
+use super::{Site, audit, blocking, json};
 use crate::watchpoints::{ChangeError, catalogue};
 
 /// The catalogue of conditions
@@ -57,6 +58,9 @@ pub(super) async fn put(
 ) -> Result<Response, Failure> {
     blocking(move || {
         check_run(&site, &change.run)?;
+        let whose = change.only_this_run.then_some(&*change.run);
+        site.permit(AccessRole::Manage, whose)?;
+        let before = site.judgements.watchpoints(&change.run);
         let changed = site.judgements.change_watchpoints(
             &change.run,
             change.only_this_run,
@@ -75,7 +79,8 @@ pub(super) async fn put(
         site.sessions.set_watchpoints(&change.run);
         // Other pages show the same list.
         site.index.notices().announce_runs();
-        json(&list)
+        let what = audit::differences("watchpoints", &before, &list);
+        Ok(audit::changed(json(&list)?, Some(&change.run), what))
     })
     .await
 }
@@ -97,7 +102,10 @@ pub(super) async fn recheck(
 ) -> Result<Response, Failure> {
     blocking(move || {
         check_run(&site, &wish.run)?;
-        json(&site.judgements.recheck(&wish.run))
+        site.permit(AccessRole::Manage, Some(&wish.run))?;
+        let response = json(&site.judgements.recheck(&wish.run))?;
+        let what = vec!["judged again".to_owned()];
+        Ok(audit::changed(response, Some(&wish.run), what))
     })
     .await
 }

@@ -16,6 +16,7 @@ use super::reader;
 use super::source::Source;
 use super::state::SourceState;
 use super::store::Store;
+use crate::people;
 
 /// Maximum number of runs in one answer.
 pub(crate) const MAX_RUNS: usize = 20_000;
@@ -134,15 +135,13 @@ impl Catalog {
     pub(super) fn list(&self, seq: u64, store: &Store) -> RunList {
         let now = SystemTime::now();
         let runs = self.runs.read().clone();
-        let list = runs
-            .iter()
-            .take(MAX_RUNS)
-            .map(|(id, entry)| entry.describe(id, now, store))
-            .collect();
+        let mut seen = runs.iter().filter(|(id, _)| people::may_see(id));
+        let list = seen.by_ref().take(MAX_RUNS);
+        let list = list.map(|(id, entry)| entry.describe(id, now, store));
         RunList {
             seq,
-            runs: list,
-            cut: runs.len() > MAX_RUNS,
+            runs: list.collect(),
+            cut: seen.next().is_some(),
         }
     }
 }

@@ -11,6 +11,7 @@ use trainscope_format::Format;
 use super::Index;
 use super::catalog::{LIVE, MAX_FILES, MAX_RUNS};
 use crate::discovery::runs::{RunFiles, TensorKind, TensorSource};
+use crate::people;
 use crate::tensor_files::catalog::TensorRun;
 
 /// Recordings by name of the run.
@@ -40,12 +41,16 @@ impl Index {
 
     /// The tensor files of a run.
     pub(crate) fn recording(&self, run: &str) -> Option<Arc<TensorRun>> {
-        self.0.recordings.read().get(run).cloned()
+        let recordings = self.0.recordings.read();
+        recordings
+            .get(run)
+            .filter(|_| people::may_see(run))
+            .cloned()
     }
 
     /// True if the event files of a run include this format.
     pub(crate) fn has_format(&self, run: &str, format: Format) -> bool {
-        let run = self.0.catalog.run(run);
+        let run = self.entry(run);
         run.is_some_and(|run| run.has_format(format))
     }
 
@@ -64,7 +69,7 @@ impl Index {
     pub(super) fn add_recordings(&self, list: &mut RunList) {
         let now = SystemTime::now();
         let recordings = Arc::clone(&self.0.recordings.read());
-        for (name, recorded) in recordings.iter() {
+        for (name, recorded) in recordings.iter().filter(|(name, _)| people::may_see(name)) {
             match list.runs.binary_search_by(|run| (*run.id).cmp(name)) {
                 Ok(at) => add(&mut list.runs[at], recorded, now),
                 Err(at) if list.runs.len() < MAX_RUNS => {

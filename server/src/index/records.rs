@@ -15,6 +15,7 @@ use super::reader::{self, Range, StoredRecord};
 use super::source::Source;
 use super::{Index, ReadError};
 use crate::discovery::file::OpenFile;
+use crate::people;
 
 /// Maximum number of missing files with parameter values to report.
 const MAX_MISSING_FILES: usize = 20;
@@ -266,7 +267,7 @@ impl Index {
         let sources = self.0.catalog.sources();
         let source = sources
             .iter()
-            .find(|known| known.id == source)
+            .find(|known| known.id == source && people::may_see(&known.place().run))
             .ok_or_else(gone)?;
         Ok((Arc::clone(source), Stretch { offset, len_bytes }))
     }

@@ -231,6 +231,11 @@ impl Store {
         self.read(|tree| Ok(tree.len())).unwrap_or(0)
     }
 
+    /// Size on disk, bytes.
+    pub(super) fn size_bytes(&self) -> Option<u64> {
+        self.with_tree(sled::Db::size_on_disk).ok()
+    }
+
     /// True if a read has failed since it was opened or cleared.
     pub(super) fn is_broken(&self) -> bool {
         self.broken.load(Ordering::Relaxed)

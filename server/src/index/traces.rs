@@ -23,7 +23,7 @@ pub(crate) struct TraceEntry {
 impl Index {
     /// The files of profilers of a run, by path.
     pub(crate) fn traces(&self, run: &str) -> Result<Vec<TraceEntry>, ReadError> {
-        let Some(entry) = self.0.catalog.run(run) else {
+        let Some(entry) = self.entry(run) else {
             // A run of tensors only has none.
             return match self.recording(run) {
                 Some(_) => Ok(Vec::new()),
@@ -53,7 +53,7 @@ impl Index {
 
     /// The folder of a run; `None` if none of its files is known.
     pub(crate) fn folder(&self, run: &str) -> Option<PathBuf> {
-        let of_events = self.0.catalog.run(run).and_then(|entry| {
+        let of_events = self.entry(run).and_then(|entry| {
             let sources = entry.sources();
             let mut places = sources.iter().map(|source| source.place());
             places.find_map(|place| folder_above(run, &place.path, &place.full))

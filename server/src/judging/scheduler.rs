@@ -19,6 +19,7 @@ use crate::discovery::base::Base;
 use crate::discovery::runs::RunFiles;
 use crate::index::Index;
 use crate::ingest::Walks;
+use crate::pulse::{self, Heart};
 
 /// Delay after a change, to collect further ones.
 const SETTLE: Duration = Duration::from_millis(50);
@@ -63,6 +64,7 @@ pub(super) struct Scheduler<F> {
     shared: SharedFiles,
     walks: Walks,
     on_judged: F,
+    heart: Heart,
     threads: usize,
     /// Growing runs, the most recent one last.
     kept: VecDeque<(String, Ongoing)>,
@@ -90,6 +92,7 @@ impl<F: FnMut(&NewJudgement<'_>)> Scheduler<F> {
         shared: SharedFiles,
         walks: Walks,
         on_judged: F,
+        heart: Heart,
     ) -> Self {
         Self {
             state: Arc::clone(state),
@@ -97,6 +100,7 @@ impl<F: FnMut(&NewJudgement<'_>)> Scheduler<F> {
             shared,
             walks,
             on_judged,
+            heart,
             threads: std::thread::available_parallelism().map_or(1, |n| n.get().div_ceil(2)),
             kept: VecDeque::new(),
             has_looked: false,
@@ -109,6 +113,7 @@ impl<F: FnMut(&NewJudgement<'_>)> Scheduler<F> {
     pub(super) fn run(mut self, requests: &Receiver<Request>) {
         let mut next_look = Instant::now();
         loop {
+            self.heart.beat();
             let wait = if self.grown.is_empty() {
                 next_look.saturating_duration_since(Instant::now())
             } else {
@@ -162,7 +167,9 @@ impl<F: FnMut(&NewJudgement<'_>)> Scheduler<F> {
         next_look: &mut Instant,
     ) -> bool {
         loop {
-            match requests.recv_timeout(until.saturating_duration_since(Instant::now())) {
+            self.heart.beat();
+            let rest = until.saturating_duration_since(Instant::now());
+            match requests.recv_timeout(rest.min(pulse::REST)) {
                 Ok(request) => {
                     let is_growth = matches!(request, Request::Growth(_));
                     *next_look = self.note(request, *next_look);
@@ -170,6 +177,7 @@ impl<F: FnMut(&NewJudgement<'_>)> Scheduler<F> {
                         return true;
                     }
                 }
+                Err(RecvTimeoutError::Timeout) if rest > pulse::REST => {}
                 Err(RecvTimeoutError::Timeout) => return true,
                 Err(RecvTimeoutError::Disconnected) => return false,
             }
@@ -307,7 +315,7 @@ impl<F: FnMut(&NewJudgement<'_>)> Scheduler<F> {
         let gone_on = kept
             .filter(|_| is_same_watch && !is_anew)
             .and_then(|mut ongoing| {
-                let judged = ongoing.resume(run, self.threads, &mut |_| {})?;
+                let judged = ongoing.resume(run, self.threads, &mut |_| self.heart.beat())?;
                 Some((ongoing, judged))
             });
         let (ongoing, judged) = match gone_on {
@@ -346,6 +354,7 @@ impl<F: FnMut(&NewJudgement<'_>)> Scheduler<F> {
         let mut told = Instant::now();
         let notices = self.index.notices();
         let result = Ongoing::begin(run, watchpoints, &self.shared, self.threads, &mut |bytes| {
+            self.heart.beat();
             reading.done_bytes.fetch_add(bytes, Ordering::Relaxed);
             if told.elapsed() >= TELL_INTERVAL {
                 told = Instant::now();

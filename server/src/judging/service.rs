@@ -3,6 +3,7 @@
 //!
 //! Watchpoints are those of `.trainscope/watchpoints.toml` in the base directory, else the recommended ones.
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, mpsc};
@@ -12,6 +13,7 @@ use tokio::sync::broadcast;
 use trainscope_api::findings::Progress;
 use trainscope_api::live::ChangeNotice;
 use trainscope_api::watchpoints::{WatchpointKeys, WatchpointList};
+use trainscope_format::Severity;
 
 use super::scheduler::{NewJudgement, Request, Scheduler};
 use super::shared::SharedFiles;
@@ -20,6 +22,7 @@ use crate::discovery::base::bases;
 use crate::index::Index;
 use crate::ingest::Ingester;
 use crate::profiles::Profiles;
+use crate::pulse::{Heart, Pulse};
 use crate::watchpoints::{ChangeError, WatchpointFile};
 
 /// Judgements of the runs of all base directories. Cloning is cheap.
@@ -28,6 +31,7 @@ pub struct Judgements {
     state: Arc<RwLock<State>>,
     /// Channel to the thread; `None` without one.
     requests: Arc<RwLock<Option<mpsc::Sender<Request>>>>,
+    pulse: Option<Pulse>,
 }
 
 impl Judgements {
@@ -43,7 +47,11 @@ impl Judgements {
         on_judged: impl FnMut(&NewJudgement<'_>) + Send + 'static,
     ) -> std::io::Result<Self> {
         let (request, requests) = mpsc::channel();
-        let judgements = Self::over(base_dirs);
+        let (heart, pulse) = Heart::new();
+        let judgements = Self {
+            pulse: Some(pulse),
+            ..Self::over(base_dirs)
+        };
         *judgements.requests.write() = Some(request.clone());
         let (notices, listener) = (index.notices().subscribe(), judgements.clone());
         std::thread::Builder::new()
@@ -54,7 +62,7 @@ impl Judgements {
             profiles: profiles.clone(),
         };
         let walks = ingester.walks();
-        let scheduler = Scheduler::new(&judgements.state, index, shared, walks, on_judged);
+        let scheduler = Scheduler::new(&judgements.state, index, shared, walks, on_judged, heart);
         std::thread::Builder::new()
             .name("diagnosis".to_owned())
             .spawn(move || scheduler.run(&requests))?;
@@ -100,27 +108,37 @@ impl Judgements {
         *self.requests.write() = None;
     }
 
+    /// Signs of life of its thread; `None` without one.
+    pub fn pulse(&self) -> Option<&Pulse> {
+        self.pulse.as_ref()
+    }
+
+    /// Number of judged runs, and of their hits by severity.
+    pub(crate) fn counts(&self) -> (usize, BTreeMap<Severity, usize>) {
+        let known = self.state.read();
+        let mut hits: BTreeMap<_, usize> = Severity::ALL.map(|severity| (severity, 0)).into();
+        for hit in known.runs.values().flat_map(|run| &run.findings.hits) {
+            *hits.entry(hit.severity).or_default() += 1;
+        }
+        (known.runs.len(), hits)
+    }
+
     /// The judgement of a run. Event files in a separate folder (`tb/`) are a part of the surrounding run if that has
     /// tensors too.
     pub fn of(&self, run: &str) -> Option<Arc<JudgedRun>> {
         let known = self.state.read();
-        known.runs.get(known.judged_as(run)?).cloned()
+        known.seen(run).map(|(_, judged)| Arc::clone(judged))
     }
 
     /// True if its files have changed since it was judged.
     pub fn is_behind(&self, run: &str) -> bool {
         let known = self.state.read();
-        let Some(judged) = known.judged_as(run).and_then(|name| known.runs.get(name)) else {
+        let Some((name, judged)) = known.seen(run) else {
             return false;
         };
         judged.is_waiting
             || known.progress.contains_key(run)
-            || known
-                .changes
-                .get(known.judged_as(run).unwrap_or(run))
-                .copied()
-                .unwrap_or(0)
-                > judged.changes
+            || known.changes.get(name).copied().unwrap_or(0) > judged.changes
     }
 
     /// Progress of a run that is being judged from its first record.

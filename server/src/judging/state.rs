@@ -13,6 +13,7 @@ use super::hit_list::Listing;
 use super::judge::Judgement;
 use crate::discovery::base::Base;
 use crate::discovery::find::is_event_part;
+use crate::people;
 use crate::watchpoints::WatchpointFile;
 
 /// Judgements, watchpoint files and progress.
@@ -101,6 +102,12 @@ impl State {
             .into_iter()
             .flatten()
             .find(|name| self.runs.contains_key(*name))
+    }
+
+    /// The judgement of a run, if it and the run it is judged as exist for the person who asks.
+    pub(super) fn seen(&self, run: &str) -> Option<(&str, &Arc<JudgedRun>)> {
+        let (name, judged) = self.runs.get_key_value(self.judged_as(run)?)?;
+        (people::may_see(run) && people::may_see(name)).then_some((name, judged))
     }
 
     /// Records that a notice announced the growth of a run.

@@ -11,6 +11,7 @@ use trainscope_format::session::{
 };
 
 use super::machine::{Action, Event, Machine};
+use crate::people;
 
 /// Maximum number of places of gates; a training has two, and its nodes are a separate list.
 const MAX_PLACES: usize = 16;
@@ -60,6 +61,14 @@ pub(crate) enum Reply {
 }
 
 impl Entry {
+    /// True if it exists for the person who asks. One of no known run exists for those who see all runs.
+    pub(super) fn is_seen(&self) -> bool {
+        match &self.run {
+            Some(run) => people::may_see(run),
+            None => people::may_see_all(),
+        }
+    }
+
     pub(super) fn apply(&mut self, event: Event) {
         let actions = self.machine.apply(self.began.elapsed(), event);
         self.perform(actions);

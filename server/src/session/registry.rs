@@ -298,21 +298,27 @@ impl Sessions {
     /// The sessions: those that are connected, then those that have ended, each the newest first.
     pub(crate) fn list(&self) -> SessionList {
         let table = self.0.table.lock();
-        let newest_first = || table.sessions.values().rev();
+        let newest_first = || {
+            table
+                .sessions
+                .values()
+                .rev()
+                .filter(|entry| entry.is_seen())
+        };
         // Ended sessions never displace connected ones.
         let live = newest_first().filter(|entry| entry.machine.is_live());
         let ended = newest_first().filter(|entry| !entry.machine.is_live());
         let all = live.chain(ended).take(MAX_SESSIONS);
         SessionList {
             sessions: all.map(report::session).collect(),
-            cut: table.sessions.len() > MAX_SESSIONS,
+            cut: newest_first().nth(MAX_SESSIONS).is_some(),
         }
     }
 
     /// Number of sessions that wait.
     pub(crate) fn waiting(&self) -> u64 {
         let table = self.0.table.lock();
-        let all = table.sessions.values();
+        let all = table.sessions.values().filter(|entry| entry.is_seen());
         all.filter(|entry| matches!(entry.machine.state, State::Waiting { .. }))
             .count() as u64
     }
@@ -449,7 +455,8 @@ impl Table {
     fn find(&mut self, id: &str) -> Result<&mut Entry, SessionError> {
         let unknown = || SessionError::Unknown(id.chars().take(64).collect());
         let mut all = self.sessions.values_mut();
-        all.find(|entry| entry.name == id).ok_or_else(unknown)
+        all.find(|entry| entry.name == id && entry.is_seen())
+            .ok_or_else(unknown)
     }
 }
 

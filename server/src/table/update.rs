@@ -150,11 +150,33 @@ impl RunTable {
     /// Removes rows of runs that no longer exist; `true` if there were any.
     fn drop_others(&mut self, runs: &[Run]) -> bool {
         let names: BTreeSet<&str> = runs.iter().map(|run| &*run.id).collect();
-        let stays: Vec<bool> = self
+        self.keep(|run| names.contains(run))
+    }
+
+    /// A table of the runs that pass a test, as if the others did not exist.
+    pub(crate) fn part(&self, is_in: impl Fn(&str) -> bool) -> Self {
+        let mut part = Self {
+            // Summaries of columns are of the rows in the table.
+            summaries: Arc::default(),
+            refused: BTreeSet::new(),
+            ..self.clone()
+        };
+        part.keep(is_in);
+        // Names of columns are facts about runs, too.
+        part.columns.retain(|_, column| column.facts().runs > 0);
+        part.keys.retain(|key| part.columns.contains_key(key));
+        let kinds: BTreeSet<&Arc<str>> = part
             .rows
             .iter()
-            .map(|row| names.contains(&*row.run))
+            .filter_map(|row| row.kind.as_ref())
             .collect();
+        part.kinds.retain(|kind, _| kinds.contains(kind));
+        part
+    }
+
+    /// Keeps the rows of runs that pass a test; `true` if there were others.
+    fn keep(&mut self, is_in: impl Fn(&str) -> bool) -> bool {
+        let stays: Vec<bool> = self.rows.iter().map(|row| is_in(&row.run)).collect();
         if stays.iter().all(|stays| *stays) {
             return false;
         }

@@ -11,6 +11,7 @@ mod enlarged;
 mod graph;
 mod long_name;
 mod marked;
+mod needs;
 mod note;
 mod note_fields;
 mod panel;
@@ -42,6 +43,7 @@ pub use graph::{
 };
 pub use long_name::long_name;
 pub use marked::{marked, places};
+pub use needs::{Needs, use_may};
 pub use note::{Note, NoteKind};
 pub use note_fields::{NoteFields, tags_of};
 pub use panel::RightPanel;

@@ -12,7 +12,7 @@ use tower::ServiceExt;
 use trainscope_api::error::{ApiError, ErrorCode};
 
 use crate::http::access::{Access, Token};
-use crate::http::{About, Assets, Parts, Site, router};
+use crate::http::{About, Assets, Audit, Login, Metrics, Parts, Site, router};
 use crate::ingest::{IngestSettings, Ingester};
 use crate::judging::Judgements;
 use crate::notebook::Notebooks;
@@ -28,6 +28,24 @@ pub(super) struct Server {
     pub(super) dir: tempfile::TempDir,
 }
 
+/// The folder `sample-runs`.
+pub(super) fn samples() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../sample-runs")
+}
+
+pub(super) fn copy_folder(from: &Path, to: &Path) {
+    std::fs::create_dir_all(to).unwrap();
+    for entry in std::fs::read_dir(from).unwrap() {
+        let entry = entry.unwrap();
+        let to = to.join(entry.file_name());
+        if entry.file_type().unwrap().is_dir() {
+            copy_folder(&entry.path(), &to);
+        } else {
+            std::fs::copy(entry.path(), to).unwrap();
+        }
+    }
+}
+
 #[derive(Default)]
 pub(super) struct ServerOptions {
     pub(super) prefix: &'static str,
@@ -35,6 +53,9 @@ pub(super) struct ServerOptions {
     pub(super) host: Option<&'static str>,
     pub(super) web_dir: Option<PathBuf>,
     pub(super) base_dir: Option<PathBuf>,
+    pub(super) login: Login,
+    pub(super) audit: Audit,
+    pub(super) is_read_only: bool,
 }
 
 impl Server {
@@ -90,6 +111,12 @@ impl Server {
                 base_dirs: vec![base_dir],
             },
             access: Access::new(made.host.unwrap_or("127.0.0.1"), [], token),
+            login: made.login,
+            audit: made.audit,
+            is_read_only: made.is_read_only,
+            reading: Some(ingester.pulse()),
+            judging: None,
+            metrics: Metrics::default(),
             assets,
             prefix: made.prefix.to_owned(),
             ending,
@@ -105,11 +132,13 @@ impl Server {
 
     /// A server that has read `sample-runs`.
     pub(super) fn with_samples() -> Self {
-        let samples = Path::new(env!("CARGO_MANIFEST_DIR")).join("../sample-runs");
-        let server = Self::made(ServerOptions {
-            base_dir: Some(samples),
-            ..ServerOptions::default()
-        });
+        Self::of_samples(ServerOptions::default())
+    }
+
+    /// The same with options; a base directory is a copy of `sample-runs` that may be changed.
+    pub(super) fn of_samples(made: ServerOptions) -> Self {
+        let base_dir = made.base_dir.or_else(|| Some(samples()));
+        let server = Self::made(ServerOptions { base_dir, ..made });
         let until = Instant::now() + Duration::from_mins(1);
         while !server.index.ingest().idle {
             assert!(Instant::now() < until, "reading does not end");

@@ -2,7 +2,7 @@
 
 use trainscope_format::session::{PauseLevel, ToTraining, WatchpointTable};
 
-use super::Sessions;
+use super::{SessionError, Sessions};
 use crate::session::attach;
 use crate::session::entry::RuleHit;
 use crate::session::machine::{Event, State};
@@ -13,6 +13,11 @@ impl Sessions {
         let is_pausing =
             |watchpoint: &WatchpointTable| watchpoint.get("pause") == Some(&true.into());
         list.is_some_and(|list| list.iter().any(is_pausing))
+    }
+
+    /// The run of a session; `None` if it is of no known run.
+    pub(crate) fn run_of_session(&self, id: &str) -> Result<Option<String>, SessionError> {
+        Ok(self.0.table.lock().find(id)?.run.clone())
     }
 
     /// The run whose folder has this path. The path is compared as text, and nothing is opened.

@@ -1,7 +1,9 @@
 //! Fields for notes about a run: tags, colour, note.
 
 use trainscope_api::notebook::{MAX_COLOUR, MAX_NOTE_CHARS, RunNotes};
+use trainscope_api::status::AccessRole;
 
+use super::needs::use_may;
 use crate::i18n::use_i18n;
 use crate::notebook::use_notebook;
 use crate::prelude::*;
@@ -45,7 +47,9 @@ pub fn NoteFields(run: StoredValue<String>) -> impl IntoView {
             }
         })
         .collect_view();
+    let may = use_may(AccessRole::Annotate);
     view! {
+        <fieldset class="plain-fields" prop:disabled=move || !may.get()>
         <label class="field-label">
             <span class="small ink2">{i18n.text(|t| t.runs().tags_label)}</span>
             <input
@@ -73,6 +77,7 @@ pub fn NoteFields(run: StoredValue<String>) -> impl IntoView {
                 }
             ></textarea>
         </label>
+        </fieldset>
     }
 }
 

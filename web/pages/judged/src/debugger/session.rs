@@ -14,13 +14,14 @@ use trainscope_api::runs::{File, Run, RunStatus};
 use trainscope_api::sessions::{
     AttachRequest, Session, SessionCommand, SessionNoteKind, SessionRankState, SessionState,
 };
+use trainscope_api::status::AccessRole;
 use trainscope_format::session::{ByeReason, HoldReason, PauseLevel};
 
 use self::commands::Commands;
 use self::question::{AskQuestion, Question};
 use self::ranks::Ranks;
 use trainscope_web_kit::client::{self, ClientError};
-use trainscope_web_kit::components::{IconName, ToolButton};
+use trainscope_web_kit::components::{IconName, Needs, ToolButton};
 use trainscope_web_kit::format;
 use trainscope_web_kit::i18n::{I18n, SessionTexts, use_i18n};
 use trainscope_web_kit::keys::use_keys;
@@ -281,13 +282,15 @@ fn Connected(bar: Bar) -> impl IntoView {
                 {move || reason(&session(), i18n)}
             </span>
             <span class="small ink2 once">{rest}</span>
-            <button
-                type="button"
-                class="link small"
-                on:click=move |_| bar.command(SessionCommand::Extend { secs: MORE_SECS })
-            >
-                {i18n.text(|t| t.session().more_time)}
-            </button>
+            <Needs role=AccessRole::Manage>
+                <button
+                    type="button"
+                    class="link small"
+                    on:click=move |_| bar.command(SessionCommand::Extend { secs: MORE_SECS })
+                >
+                    {i18n.text(|t| t.session().more_time)}
+                </button>
+            </Needs>
             <a
                 class="link small"
                 data-part="now"
@@ -317,7 +320,7 @@ fn Connected(bar: Bar) -> impl IntoView {
             <Ranks bar />
             {move || match question.get() {
                 Some(question) => view! { <AskQuestion bar question /> }.into_any(),
-                None => view! { <Commands bar /> }.into_any(),
+                None => view! { <Needs role=AccessRole::Manage><Commands bar /></Needs> }.into_any(),
             }}
         </div>
     }

@@ -7,6 +7,7 @@ use std::collections::BTreeSet;
 
 use leptos::task::spawn_local;
 use trainscope_api::findings::{JudgementState, WatchpointResult};
+use trainscope_api::status::AccessRole;
 use trainscope_api::watchpoints::{Condition, Origin, WatchpointKeys};
 use trainscope_format::Severity;
 
@@ -15,7 +16,7 @@ use super::catalogue::CatalogueList;
 use super::editor::Editor;
 use super::model::use_model;
 use super::watching::{Mode, is_on, name_of, severity, use_watching};
-use trainscope_web_kit::components::{IconButton, IconName};
+use trainscope_web_kit::components::{IconButton, IconName, Needs, use_may};
 use trainscope_web_kit::format;
 use trainscope_web_kit::i18n::use_i18n;
 use trainscope_web_kit::notebook::Refusal;
@@ -74,21 +75,23 @@ fn List() -> impl IntoView {
             <h2>{i18n.text(|t| t.debugger().watchpoints)}</h2>
             <span class="micro ink3">{count}</span>
             <span class="grow"></span>
-            <IconButton
-                icon=IconName::Wand
-                label=label(|texts| texts.use_recommended)
-                on_press=move || watching.confirms.set(true)
-            />
-            <IconButton
-                icon=IconName::Recheck
-                label=label(|texts| texts.recheck)
-                on_press=move || watching.recheck()
-            />
-            <IconButton
-                icon=IconName::Plus
-                label=label(|texts| texts.add)
-                on_press=move || watching.mode.set(Mode::Add)
-            />
+            <Needs role=AccessRole::Manage>
+                <IconButton
+                    icon=IconName::Wand
+                    label=label(|texts| texts.use_recommended)
+                    on_press=move || watching.confirms.set(true)
+                />
+                <IconButton
+                    icon=IconName::Recheck
+                    label=label(|texts| texts.recheck)
+                    on_press=move || watching.recheck()
+                />
+                <IconButton
+                    icon=IconName::Plus
+                    label=label(|texts| texts.add)
+                    on_press=move || watching.mode.set(Mode::Add)
+                />
+            </Needs>
         </div>
         <Rows />
         <Progress />
@@ -356,6 +359,7 @@ fn Foot() -> impl IntoView {
     let watching = use_watching();
     let i18n = use_i18n();
     let copied = RwSignal::new(false);
+    let may_manage = use_may(AccessRole::Manage);
     let content = move || {
         let list = watching.list.get()?;
         let texts = i18n.texts().debugger();
@@ -399,7 +403,7 @@ fn Foot() -> impl IntoView {
         Some(view! {
             <p title=list.file.clone()>{origin}</p>
             {problem.map(|problem| view! { <p class="warn" role="alert">{problem}</p> })}
-            {scope}
+            {may_manage.get().then_some(scope)}
             <button type="button" class="link" on:click=copy>
                 {move || {
                     let texts = i18n.texts().debugger();

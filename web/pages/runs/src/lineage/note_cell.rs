@@ -2,9 +2,10 @@
 
 use leptos::html::Input;
 use trainscope_api::notebook::MAX_NOTE_CHARS;
+use trainscope_api::status::AccessRole;
 
 use super::model::{EditedNote, use_model};
-use trainscope_web_kit::components::tags_of;
+use trainscope_web_kit::components::{tags_of, use_may};
 use trainscope_web_kit::prelude::*;
 
 /// Tags and note of a run. A press edits them; Enter saves, Escape cancels.
@@ -21,7 +22,12 @@ pub(super) fn NoteCell(run: Memo<String>) -> impl IntoView {
                 .map(|(_, part)| *part)
         })
     });
-    let edit = move |part| model.edited_note.set(Some((run.get_untracked(), part)));
+    let may = use_may(AccessRole::Annotate);
+    let edit = move |part| {
+        if may.get_untracked() {
+            model.edited_note.set(Some((run.get_untracked(), part)));
+        }
+    };
     let texts = move || {
         let tags = notes.with(|notes| notes.tags.clone());
         let has_tags = !tags.is_empty();
@@ -51,7 +57,7 @@ pub(super) fn NoteCell(run: Memo<String>) -> impl IntoView {
                 on:click=move |_| edit(EditedNote::Note)
             >
                 <span class="cut ink2">{move || notes.with(|notes| notes.note.clone())}</span>
-                {is_empty.then(|| view! { <span class="add ink3">{i18n.text(|t| t.runs().add_note)}</span> })}
+                {(is_empty && may.get()).then(|| view! { <span class="add ink3">{i18n.text(|t| t.runs().add_note)}</span> })}
             </button>
         }
     };

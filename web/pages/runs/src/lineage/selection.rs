@@ -1,8 +1,10 @@
 //! The bar at the foot of the table while rows are selected.
 
+use trainscope_api::status::AccessRole;
+
 use super::model::use_model;
 use crate::bulk_notes::BulkNotes;
-use trainscope_web_kit::components::{IconButton, IconName, ToolButton};
+use trainscope_web_kit::components::{IconButton, IconName, Needs, ToolButton};
 use trainscope_web_kit::prelude::*;
 use trainscope_web_kit::route;
 
@@ -17,16 +19,18 @@ pub(super) fn SelectionBar() -> impl IntoView {
             <div class="selbar" role="toolbar" data-part="selection">
                 <b class="med">{move || (i18n.texts().runs().selected)(count.get() as u64)}</b>
                 <span class="grow"></span>
-                <BulkNotes runs=model.selected />
-                <ToolButton
-                    icon=IconName::Hide
-                    class="bare"
-                    label=i18n.label(|t| t.runs().hide)
-                    on_press=move || {
-                        model.hide(model.selected.get_untracked());
-                        model.select_none();
-                    }
-                />
+                <Needs role=AccessRole::Annotate>
+                    <BulkNotes runs=model.selected />
+                    <ToolButton
+                        icon=IconName::Hide
+                        class="bare"
+                        label=i18n.label(|t| t.runs().hide)
+                        on_press=move || {
+                            model.hide(model.selected.get_untracked());
+                            model.select_none();
+                        }
+                    />
+                </Needs>
                 <a
                     class="btn hide-small"
                     href=move || model.selected.with(|selected| {

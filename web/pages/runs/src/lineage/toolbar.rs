@@ -2,6 +2,7 @@
 
 use leptos::html::Input;
 use trainscope_api::notebook::View as SavedView;
+use trainscope_api::status::AccessRole;
 use trainscope_api::table::{ColumnGroup, ColumnKind};
 
 use super::export::{Format, export};
@@ -10,7 +11,7 @@ use super::plot::words;
 use super::shades::use_shades;
 use super::suggestions::{self, FilterTerms};
 use trainscope_web_kit::components::{
-    Icon, IconButton, IconName, MenuItem, Popover, SegOption, Segmented, use_palette,
+    Icon, IconButton, IconName, MenuItem, Popover, SegOption, Segmented, use_may, use_palette,
 };
 use trainscope_web_kit::format;
 use trainscope_web_kit::prelude::*;
@@ -479,6 +480,7 @@ fn Views() -> impl IntoView {
         name.set(String::new());
         is_open.set(false);
     };
+    let may = use_may(AccessRole::Annotate);
     let content = move || {
         let views = model.notebook.with(|book| book.views.clone());
         let of_page = views.into_iter().filter(|view| view.page == page());
@@ -490,40 +492,44 @@ fn Views() -> impl IntoView {
                 view! {
                     <span class="flex">
                         <a class="hit grow" href=href on:click=move |_| is_open.set(false)>{view.name.clone()}</a>
-                        <IconButton
-                            icon=IconName::Close
-                            size=12
-                            label=Signal::stored(label)
-                            on_press=move || {
-                                let mut views = untrack(|| model.notebook.with(|book| book.views.clone()));
-                                views.retain(|other| other.page != page() || other.name != gone);
-                                model.notebook.set_views(views);
-                            }
-                        />
+                        {may.get().then(|| view! {
+                            <IconButton
+                                icon=IconName::Close
+                                size=12
+                                label=Signal::stored(label)
+                                on_press=move || {
+                                    let mut views = untrack(|| model.notebook.with(|book| book.views.clone()));
+                                    views.retain(|other| other.page != page() || other.name != gone);
+                                    model.notebook.set_views(views);
+                                }
+                            />
+                        })}
                     </span>
                 }
             })
             .collect_view();
         view! {
             {rows}
-            <form
-                class="flex view-form"
-                on:submit=move |event| {
-                    event.prevent_default();
-                    save();
-                }
-            >
-                <input
-                    class="field grow"
-                    type="text"
-                    name="view"
-                    placeholder=i18n.texts().lineage().view_name
-                    aria-label=i18n.texts().lineage().view_name
-                    prop:value=move || name.get()
-                    on:input=move |event| name.set(event_target_value(&event))
-                />
-                <button type="submit" class="btn">{i18n.texts().lineage().save_view}</button>
-            </form>
+            {may.get().then(|| view! {
+                <form
+                    class="flex view-form"
+                    on:submit=move |event| {
+                        event.prevent_default();
+                        save();
+                    }
+                >
+                    <input
+                        class="field grow"
+                        type="text"
+                        name="view"
+                        placeholder=i18n.texts().lineage().view_name
+                        aria-label=i18n.texts().lineage().view_name
+                        prop:value=move || name.get()
+                        on:input=move |event| name.set(event_target_value(&event))
+                    />
+                    <button type="submit" class="btn">{i18n.texts().lineage().save_view}</button>
+                </form>
+            })}
         }
     };
     view! {

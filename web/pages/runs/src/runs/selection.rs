@@ -1,9 +1,11 @@
 //! The bar at the foot of the table while runs are selected.
 
+use trainscope_api::status::AccessRole;
+
 use super::model::use_model;
 use super::order::Item;
 use crate::bulk_notes::BulkNotes;
-use trainscope_web_kit::components::{Icon, IconButton, IconName, RunChip, ToolButton};
+use trainscope_web_kit::components::{Icon, IconButton, IconName, Needs, RunChip, ToolButton};
 use trainscope_web_kit::i18n::use_i18n;
 use trainscope_web_kit::prelude::*;
 use trainscope_web_kit::route;
@@ -70,21 +72,23 @@ pub(super) fn SelectionBar() -> impl IntoView {
                 </span>
                 <span class="flex small ink2 chosen hide-small">{chips}</span>
                 <span class="grow"></span>
-                <BulkNotes runs=model.selected />
-                <Show when=move || has_hidden.get()>
+                <Needs role=AccessRole::Annotate>
+                    <BulkNotes runs=model.selected />
+                    <Show when=move || has_hidden.get()>
+                        <ToolButton
+                            icon=IconName::Runs
+                            class="bare"
+                            label=i18n.label(|t| t.runs().unhide)
+                            on_press=move || model.unhide_selected()
+                        />
+                    </Show>
                     <ToolButton
-                        icon=IconName::Runs
+                        icon=IconName::Hide
                         class="bare"
-                        label=i18n.label(|t| t.runs().unhide)
-                        on_press=move || model.unhide_selected()
+                        label=i18n.label(|t| t.runs().hide)
+                        on_press=move || model.hide_selected()
                     />
-                </Show>
-                <ToolButton
-                    icon=IconName::Hide
-                    class="bare"
-                    label=i18n.label(|t| t.runs().hide)
-                    on_press=move || model.hide_selected()
-                />
+                </Needs>
                 <a
                     class="btn bare hide-small"
                     href=move || model.selected.with(|selected| route::lineage_of_href(selected))

@@ -1,12 +1,13 @@
 //! Watchpoint in the list: its number of findings, its limits, a switch, and the button for pauses.
 
+use trainscope_api::status::AccessRole;
 use trainscope_api::watchpoints::{Setting, WatchpointKeys};
 use trainscope_format::Severity;
 
 use super::ListItem;
 use crate::debugger::model::use_model;
 use crate::debugger::watching::{is_on, pausing, severity, shown, title, use_watching};
-use trainscope_web_kit::components::{IconButton, IconName, fixed_icon, severity_icon};
+use trainscope_web_kit::components::{IconButton, IconName, fixed_icon, severity_icon, use_may};
 use trainscope_web_kit::format;
 use trainscope_web_kit::i18n::use_i18n;
 use trainscope_web_kit::prelude::*;
@@ -64,6 +65,7 @@ pub(super) fn row(item: ListItem) -> AnyView {
         view! { <span class="micro ink3">{is_on.then_some(if is_open { "?" } else { "0" })}</span> }
             .into_any()
     };
+    let title_of_controls = title.clone();
     let edit = move || i18n.texts().debugger().edit.to_owned();
     let is_pressed = {
         let name = name.clone();
@@ -73,6 +75,32 @@ pub(super) fn row(item: ListItem) -> AnyView {
                 .with(|now| now.as_ref() == Some(&name))
                 .to_string()
         }
+    };
+    let keys = keys.clone();
+    let may_manage = use_may(AccessRole::Manage);
+    let controls = move || {
+        let title = title_of_controls.clone();
+        let switch = (i18n.texts().debugger().switch)(&title);
+        may_manage.get().then(|| {
+            view! {
+                {is_on.then(|| view! { <PauseSwitch index keys=keys.clone() severity=severity /> })}
+                <IconButton
+                    icon=IconName::Sliders
+                    label=Signal::derive(edit)
+                    class="edit"
+                    on_press=move || watching.edit(index)
+                />
+                <button
+                    type="button"
+                    class="switch"
+                    class:on=is_on
+                    role="switch"
+                    aria-checked=is_on.to_string()
+                    aria-label=switch
+                    on:click=move |_| watching.switch(index, &title)
+                ></button>
+            }
+        })
     };
     view! {
         <li class="row" class:off=!is_on data-condition=condition.id.clone()>
@@ -89,22 +117,7 @@ pub(super) fn row(item: ListItem) -> AnyView {
                 {count}
                 <span class="s cut">{below}</span>
             </button>
-            {is_on.then(|| view! { <PauseSwitch index keys=keys.clone() severity=severity /> })}
-            <IconButton
-                icon=IconName::Sliders
-                label=Signal::derive(edit)
-                class="edit"
-                on_press=move || watching.edit(index)
-            />
-            <button
-                type="button"
-                class="switch"
-                class:on=is_on
-                role="switch"
-                aria-checked=is_on.to_string()
-                aria-label=(i18n.texts().debugger().switch)(&title)
-                on:click=move |_| watching.switch(index, &title)
-            ></button>
+            {controls}
         </li>
     }
     .into_any()

@@ -1,0 +1,71 @@
+//! The files for Kubernetes: their flags are those of the program, and kubectl renders them.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::PathBuf;
+use std::process::Command;
+
+use crate::support::lab::workspace_root;
+use crate::support::program::program;
+
+const FOLDERS: [&str; 2] = ["kustomize", "kustomize-login"];
+
+fn folder(name: &str) -> PathBuf {
+    workspace_root().join("deploy").join(name)
+}
+
+/// All files for Kubernetes, as text.
+fn texts() -> Vec<String> {
+    let files = FOLDERS
+        .iter()
+        .flat_map(|name| fs::read_dir(folder(name)).unwrap());
+    let texts = files.map(|file| fs::read_to_string(file.unwrap().path()).unwrap());
+    texts.collect()
+}
+
+#[test]
+fn flags_for_the_program_exist() {
+    let help = program().args(["start", "--help"]).output().unwrap();
+    let help = String::from_utf8(help.stdout).unwrap();
+    let texts = texts();
+    // The flags of another program follow its image.
+    let of_program = texts
+        .iter()
+        .filter_map(|text| text.split("- name: oauth2-proxy").next());
+    let flags: BTreeSet<&str> = of_program
+        .flat_map(str::lines)
+        .filter_map(|line| line.trim().strip_prefix("- --")?.split('=').next())
+        .collect();
+    assert!(flags.len() >= 8, "{flags:?}");
+    for flag in flags {
+        assert!(help.contains(&format!("--{flag} ")), "--{flag}");
+    }
+}
+
+#[test]
+fn kubectl_renders_the_folders() {
+    // Installed by nobody but those who use it; the other tests read the files without it.
+    let Ok(version) = Command::new("kubectl")
+        .args(["version", "--client"])
+        .output()
+    else {
+        println!("no kubectl: the folders were not rendered");
+        return;
+    };
+    assert!(version.status.success());
+    for name in FOLDERS {
+        let rendered = Command::new("kubectl")
+            .arg("kustomize")
+            .arg(folder(name))
+            .output()
+            .unwrap();
+        let text = String::from_utf8(rendered.stdout).unwrap();
+        assert!(
+            rendered.status.success(),
+            "{}",
+            String::from_utf8_lossy(&rendered.stderr)
+        );
+        assert!(text.contains("readOnlyRootFilesystem: true"), "{text}");
+        assert!(text.contains("path: /healthz"), "{text}");
+    }
+}
