@@ -6,6 +6,7 @@ mod check_input;
 mod check_live;
 pub(crate) mod diff;
 mod export;
+mod parquet;
 mod profiles;
 mod query;
 mod report;

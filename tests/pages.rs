@@ -18,5 +18,6 @@ mod run_controls;
 mod runs;
 mod scalar_controls;
 mod scalars;
+mod sharing;
 mod symptoms;
 pub(crate) mod tensors;

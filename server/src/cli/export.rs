@@ -4,17 +4,22 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File};
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use clap::{Args, ValueEnum};
 use regex::Regex;
 use trainscope_api::profile::OperatorGroup;
 use trainscope_api::records::RecordsQuery;
 use trainscope_api::tags::Tag;
+use trainscope_api::tensors::TensorIndexQuery;
 use trainscope_format::Kind;
 
 use super::mistake::Mistake;
+use super::parquet;
 use super::reading::Reading;
+use super::style::QUIET;
 use super::{CommandError, words};
+use crate::profiles::LoadedProfile;
 
 mod files;
 mod graphs;
@@ -38,9 +43,13 @@ const TOLD_TAGS: usize = 8;
 /// The flags of `trainscope export`.
 #[derive(Args, Clone, Debug)]
 pub(super) struct ExportFlags {
-    /// The folder of a run, or a single file of one
-    #[arg(value_name = "RUN")]
-    run: PathBuf,
+    /// The folder of a run, or a single file of one; tables may be of several runs, and then have a column `run`
+    #[arg(value_name = "RUN", required = true)]
+    runs: Vec<PathBuf>,
+
+    /// All runs below the folders
+    #[arg(long)]
+    all_runs: bool,
 
     /// Kind of record
     #[arg(long, short, value_name = "KIND", value_enum)]
@@ -94,7 +103,8 @@ pub(super) struct ExportFlags {
     #[arg(long)]
     dark: bool,
 
-    /// Write to a file, or to a folder if the format is `files`; `-` is standard output
+    /// Write to a file, or to a folder if the format is `files`; `-` is standard output. As Parquet, a path that ends
+    /// with `/` is a folder with a file for each 10,000,000 rows
     #[arg(long, short, value_name = "PATH")]
     output: Option<PathBuf>,
 }
@@ -189,6 +199,8 @@ enum ExportFormat {
     Png,
     /// Recorded bytes, one file each
     Files,
+    /// A table with typed columns, for `DuckDB`, polars, pandas, Spark
+    Parquet,
 }
 
 impl ExportKind {
@@ -239,6 +251,19 @@ impl ExportKind {
                 )
             }
             ExportFormat::Files => matches!(self, Self::Images | Self::Audio | Self::Tensors),
+            ExportFormat::Parquet => matches!(
+                self,
+                Self::Scalars
+                    | Self::Histograms
+                    | Self::Text
+                    | Self::Statistics
+                    | Self::Hits
+                    | Self::Steps
+                    | Self::Profile
+                    | Self::Operators
+                    | Self::Memory
+                    | Self::Ranks
+            ),
         }
     }
 }
@@ -263,47 +288,156 @@ pub(super) fn run(flags: &ExportFlags) -> Result<u8, CommandError> {
             .attempt(asked(until, since))
             .into());
     }
-    let reading = Reading::of(&flags.run)?;
+    let readings = readings(flags)?;
+    if let [reading] = &readings[..]
+        && !flags.all_runs
+        && !flags.is_table()
+    {
+        return write_one(flags, reading);
+    }
+    if !flags.is_table() {
+        let (kind, format) = (typed(&flags.kind), typed(&flags.format));
+        return Err(Mistake::new(2, "this is of one run")
+            .at(format!("--kind {kind} --format {format}"))
+            .attempt("one RUN, or a table: --format csv, json, or parquet")
+            .into());
+    }
+    write_table(flags, &readings)
+}
+
+/// The runs that are exported, each with all its records.
+fn readings(flags: &ExportFlags) -> Result<Vec<Reading>, Mistake> {
+    let mut readings = Vec::new();
+    for path in &flags.runs {
+        if flags.all_runs {
+            readings.extend(Reading::all(path)?);
+        } else {
+            readings.push(Reading::of(path)?);
+        }
+    }
+    Ok(readings)
+}
+
+/// Exports of one run that are no tables.
+fn write_one(flags: &ExportFlags, reading: &Reading) -> Result<u8, CommandError> {
     if flags.kind.is_of_profiles() {
-        profile::write(flags, &reading)?;
+        profile::write(flags, reading)?;
         return Ok(0);
     }
-    let tags = match flags.kind.recorded() {
-        Some(kind) => match chosen(flags, &reading, kind) {
-            // Statistics are computed from recorded elements.
-            Err(_) if kind == Kind::Statistics && statistics::are_there(flags, &reading) => {
-                Vec::new()
-            }
-            chosen => chosen?,
-        },
-        None => Vec::new(),
+    let tags = chosen_tags(flags, reading)?;
+    if flags.format == ExportFormat::Files {
+        return files::write(flags, reading, &tags);
+    }
+    let picture = match flags.kind {
+        ExportKind::Graph => graphs::picture(flags, reading, &tags)?,
+        ExportKind::Landscape => landscape::picture(flags, reading, &tags)?,
+        _ => pictures::picture(flags, reading, &tags)?,
     };
-    let mut left_out = SkippedTensors::default();
-    match flags.format {
-        ExportFormat::Files => return files::write(flags, &reading, &tags),
-        ExportFormat::Svg | ExportFormat::Png => {
-            let picture = match flags.kind {
-                ExportKind::Graph => graphs::picture(flags, &reading, &tags)?,
-                ExportKind::Landscape => landscape::picture(flags, &reading, &tags)?,
-                _ => pictures::picture(flags, &reading, &tags)?,
-            };
-            write_out(flags, |out| Ok(out.write_all(&picture)?))?;
-        }
-        ExportFormat::Csv | ExportFormat::Json => write_out(flags, |out| {
-            let mut table = Table::new(out, flags.format == ExportFormat::Json);
-            match flags.kind {
-                ExportKind::Tensors => judged::tensors(flags, &reading, &mut table)?,
-                ExportKind::Hits => judged::hits(flags, &reading, &mut table)?,
-                ExportKind::Diagnosis => judged::diagnosis(&reading, &mut table)?,
-                ExportKind::Statistics => {
-                    left_out = statistics::write(flags, &reading, &tags, &mut table)?;
-                }
-                _ => records::write(flags, &reading, &tags, &mut table)?,
+    write_out(flags, |out| Ok(out.write_all(&picture)?))?;
+    Ok(0)
+}
+
+/// The chosen tags of a kind of record.
+fn chosen_tags(flags: &ExportFlags, reading: &Reading) -> Result<Vec<Tag>, Mistake> {
+    match flags.kind.recorded() {
+        Some(kind) => match chosen(flags, reading, kind) {
+            // Statistics are computed from recorded elements.
+            Err(_) if kind == Kind::Statistics && statistics::are_there(flags, reading) => {
+                Ok(Vec::new())
             }
-            Ok(table.finish()?)
+            chosen => chosen,
+        },
+        None => Ok(Vec::new()),
+    }
+}
+
+/// Records of one run for a table.
+enum Chosen {
+    Tags(Vec<Tag>),
+    Profiles(Vec<Arc<LoadedProfile>>),
+}
+
+fn choose(flags: &ExportFlags, reading: &Reading) -> Result<Chosen, Mistake> {
+    Ok(if flags.kind.is_of_profiles() {
+        Chosen::Profiles(profile::chosen(flags, reading)?)
+    } else {
+        if flags.kind == ExportKind::Tensors {
+            judged::listed(flags, reading, &TensorIndexQuery::default())?;
+        }
+        Chosen::Tags(chosen_tags(flags, reading)?)
+    })
+}
+
+/// Writes a table of one or several runs. Of several runs, those without such records have no rows.
+fn write_table(flags: &ExportFlags, readings: &[Reading]) -> Result<u8, CommandError> {
+    let is_of_several = readings.len() > 1 || flags.all_runs;
+    let mut with_records = Vec::new();
+    let mut first_mistake = None;
+    for reading in readings {
+        match choose(flags, reading) {
+            Ok(chosen) => with_records.push((reading, chosen)),
+            Err(mistake) => drop(first_mistake.get_or_insert(mistake)),
+        }
+    }
+    if let (Some(mistake), true) = (first_mistake, with_records.is_empty()) {
+        return Err(mistake.into());
+    }
+    let without = readings.len() - with_records.len();
+    let mut left_out = SkippedTensors::default();
+    let mut fill = |mut table: Table<'_>| {
+        for (reading, chosen) in &with_records {
+            if is_of_several {
+                table.begin_run(&reading.title);
+            }
+            fill(flags, reading, chosen, &mut table, &mut left_out)?;
+        }
+        Ok(table.finish()?)
+    };
+    let kind = typed(&flags.kind);
+    match (flags.format, flags.folder()) {
+        (ExportFormat::Parquet, Some(folder)) => {
+            let output = parquet::Output::Folder(folder.to_owned());
+            fill(Table::parquet(parquet::Rows::new(output, &kind)))?;
+        }
+        (ExportFormat::Parquet, None) => write_out(flags, |out| {
+            fill(Table::parquet(parquet::Rows::new(
+                parquet::Output::Stream(out),
+                &kind,
+            )))
+        })?,
+        (format, _) => write_out(flags, |out| {
+            fill(Table::new(out, format == ExportFormat::Json))
         })?,
     }
+    if without > 0 {
+        let mut stderr = anstream::stderr().lock();
+        let runs = words::plural(without as u64, "run has", "runs have");
+        writeln!(
+            stderr,
+            "{QUIET}note: {runs} no {kind} as asked for, and no rows{QUIET:#}"
+        )?;
+    }
     Ok(left_out.tell()?)
+}
+
+/// Writes the rows of one run.
+fn fill(
+    flags: &ExportFlags,
+    reading: &Reading,
+    chosen: &Chosen,
+    table: &mut Table<'_>,
+    left_out: &mut SkippedTensors,
+) -> Result<(), CommandError> {
+    match (flags.kind, chosen) {
+        (_, Chosen::Profiles(loaded)) => profile::rows(flags, reading, loaded, table),
+        (ExportKind::Tensors, _) => judged::tensors(flags, reading, table),
+        (ExportKind::Hits, _) => judged::hits(flags, reading, table),
+        (ExportKind::Diagnosis, _) => judged::diagnosis(reading, table),
+        (ExportKind::Statistics, Chosen::Tags(tags)) => {
+            statistics::write(flags, reading, tags, table, left_out)
+        }
+        (_, Chosen::Tags(tags)) => records::write(flags, reading, tags, table),
+    }
 }
 
 fn wrong_format(flags: &ExportFlags) -> Mistake {
@@ -418,6 +552,23 @@ impl ExportFlags {
             && self.until_step.is_none_or(|until| step <= until)
     }
 
+    /// `true` if the result has rows: of several runs, too.
+    fn is_table(&self) -> bool {
+        match self.format {
+            ExportFormat::Csv => self.kind != ExportKind::Stacks,
+            ExportFormat::Json => !matches!(self.kind, ExportKind::Timeline | ExportKind::Profile),
+            ExportFormat::Parquet => true,
+            ExportFormat::Svg | ExportFormat::Png | ExportFormat::Files => false,
+        }
+    }
+
+    /// The folder for files of a table.
+    fn folder(&self) -> Option<&Path> {
+        let path = self.path()?;
+        let is_named = path.as_os_str().as_encoded_bytes().ends_with(b"/");
+        (is_named || path.is_dir()).then_some(path)
+    }
+
     /// Output path, unless it is standard output.
     fn path(&self) -> Option<&Path> {
         self.output
@@ -436,10 +587,18 @@ fn unwritable(path: &Path, error: &std::io::Error) -> Mistake {
 /// Writes the result to its destination. An existing file is replaced once the new one is complete.
 fn write_out(
     flags: &ExportFlags,
-    write: impl FnOnce(&mut dyn Write) -> Result<(), CommandError>,
+    write: impl FnOnce(&mut (dyn Write + Send)) -> Result<(), CommandError>,
 ) -> Result<(), CommandError> {
-    let Some(path) = flags.path() else {
-        let mut out = BufWriter::new(std::io::stdout().lock());
+    write_to(flags.path(), write)
+}
+
+/// Writes a result to a file, or without a path to standard output, as it is.
+pub(super) fn write_to(
+    path: Option<&Path>,
+    write: impl FnOnce(&mut (dyn Write + Send)) -> Result<(), CommandError>,
+) -> Result<(), CommandError> {
+    let Some(path) = path else {
+        let mut out = BufWriter::new(std::io::stdout());
         write(&mut out)?;
         return out.flush().map_err(CommandError::Output);
     };
@@ -449,7 +608,7 @@ fn write_out(
 /// Writes a temporary file and renames it when it is complete.
 pub(super) fn replace(
     path: &Path,
-    write: impl FnOnce(&mut dyn Write) -> Result<(), CommandError>,
+    write: impl FnOnce(&mut (dyn Write + Send)) -> Result<(), CommandError>,
 ) -> Result<(), CommandError> {
     let failed = |error: std::io::Error| CommandError::from(unwritable(path, &error));
     // Anything but a regular file (`/dev/null`, a pipe) is written to directly.
@@ -471,7 +630,7 @@ pub(super) fn replace(
 }
 
 /// Temporary files are private; results get the usual permissions.
-fn readable(path: &Path) -> std::io::Result<()> {
+pub(super) fn readable(path: &Path) -> std::io::Result<()> {
     use std::os::unix::fs::PermissionsExt as _;
     fs::set_permissions(path, fs::Permissions::from_mode(0o644))
 }

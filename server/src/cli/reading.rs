@@ -1,6 +1,7 @@
 //! Reads one run like `start`, into a temporary index: exports match the pages.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Duration;
 
 use tempfile::TempDir;
@@ -34,15 +35,21 @@ pub(super) struct Reading {
     dir: PathBuf,
     /// The base directory of the index.
     bases: [PathBuf; 1],
+    _store: Arc<Store>,
+}
+
+/// A temporary index of all files below a folder, which several readings share.
+struct Store {
+    index: Index,
+    base: PathBuf,
     /// Reads until it is dropped.
     _ingester: Ingester,
     _cache: TempDir,
 }
 
-impl Reading {
-    /// Reads all records of the run in a folder, or of a single file.
-    pub(super) fn of(dir: &Path) -> Result<Self, Mistake> {
-        let found = only_run(dir)?;
+impl Store {
+    /// Reads all records below a folder, or of a single file.
+    fn read(dir: &Path) -> Result<Arc<Self>, Mistake> {
         let failed = |error: &dyn std::fmt::Display| {
             Mistake::new(2, format!("{} cannot be read: {error}", words::path(dir)))
                 .at(words::path(dir))
@@ -64,18 +71,47 @@ impl Reading {
         while !index.ingest().idle {
             std::thread::sleep(PAUSE);
         }
-        let folder = base.parent().filter(|_| base.is_file());
-        let dir_of_run = folder.unwrap_or(&base).to_owned();
-        Ok(Self {
+        Ok(Arc::new(Self {
             index,
+            base,
+            _ingester: ingester,
+            _cache: cache,
+        }))
+    }
+}
+
+impl Reading {
+    /// Reads all records of the run in a folder, or of a single file.
+    pub(super) fn of(dir: &Path) -> Result<Self, Mistake> {
+        let found = only_run(dir)?;
+        let store = Store::read(dir)?;
+        Ok(Self::over(&store, dir, found))
+    }
+
+    /// Reads all records of all runs below a folder, into one index.
+    pub(super) fn all(dir: &Path) -> Result<Vec<Self>, Mistake> {
+        let found = look(dir, cores())?;
+        note_special(&found);
+        if found.runs.is_empty() {
+            return Err(nothing_in(dir, &found));
+        }
+        let store = Store::read(dir)?;
+        let runs = found.runs.into_iter();
+        Ok(runs.map(|run| Self::over(&store, dir, run)).collect())
+    }
+
+    fn over(store: &Arc<Store>, dir: &Path, found: RunFiles) -> Self {
+        let base = store.base.clone();
+        let folder = base.parent().filter(|_| base.is_file());
+        Self {
+            index: store.index.clone(),
             run: found.name.clone(),
             title: title(dir, &found.name),
             found,
-            dir: dir_of_run,
+            dir: folder.unwrap_or(&base).to_owned(),
             bases: [base],
-            _ingester: ingester,
-            _cache: cache,
-        })
+            _store: Arc::clone(store),
+        }
     }
 
     /// The run's entry in the list of runs; `None` if it has only tensors.

@@ -3,7 +3,7 @@
 use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, Write};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -14,7 +14,9 @@ use trainscope_api::filter;
 use trainscope_format::csv;
 
 use super::check::write_out;
+use super::export::write_to;
 use super::mistake::Mistake;
+use super::parquet::{self, ColumnType};
 use super::style::QUIET;
 use super::table::{Cell, Column, Table};
 use super::{CommandError, words};
@@ -82,6 +84,8 @@ pub(super) enum OutputFormat {
     Csv,
     /// For programs
     Json,
+    /// Typed columns, for `DuckDB`, polars, pandas, Spark
+    Parquet,
 }
 
 /// The runs of some folders, read into a temporary index.
@@ -212,12 +216,14 @@ pub(super) fn run(flags: &TableFlags) -> Result<u8, CommandError> {
         orders.fold(Ordering::Equal, Ordering::then)
     });
     let part = part(flags, &folders, rows)?;
-    let write = |out: &mut dyn Write| match flags.format {
-        OutputFormat::Text => write_text(&part, out),
-        OutputFormat::Csv => write_csv(&part, out),
-        OutputFormat::Json => write_json(&part, out),
-    };
-    write_out(flags.output.as_deref(), write)?;
+    let path = flags.output.as_deref();
+    let path = path.filter(|path| *path != Path::new("-"));
+    match flags.format {
+        OutputFormat::Text => write_out(path, |out| write_text(&part, out)),
+        OutputFormat::Csv => write_out(path, |out| write_csv(&part, out)),
+        OutputFormat::Json => write_out(path, |out| write_json(&part, out)),
+        OutputFormat::Parquet => write_to(path, |out| Ok(write_parquet(&part, out)?)),
+    }?;
     Ok(0)
 }
 
@@ -300,7 +306,7 @@ fn columns(flags: &TableFlags, folders: &Folders) -> Result<Vec<String>, Mistake
     if flags.columns.is_empty() {
         return Ok(match flags.format {
             OutputFormat::Text => table.glance(GLANCE),
-            OutputFormat::Csv | OutputFormat::Json => table.keys.clone(),
+            OutputFormat::Csv | OutputFormat::Json | OutputFormat::Parquet => table.keys.clone(),
         });
     }
     let mut keys: Vec<String> = Vec::new();
@@ -430,6 +436,36 @@ fn write_csv(part: &Part, out: &mut dyn Write) -> io::Result<()> {
         lines.row(std::iter::once(run.to_owned()).chain(cells))?;
     }
     lines.finish()
+}
+
+fn write_parquet(part: &Part, out: &mut (dyn Write + Send)) -> io::Result<()> {
+    let types = part.columns.iter().map(|(key, column)| {
+        let cells = part.rows.iter().map(|row| column.get(*row));
+        (&**key, type_of(&cells.collect::<Vec<_>>()))
+    });
+    let mut rows = parquet::Rows::new(parquet::Output::Stream(out), "table");
+    rows.head(std::iter::once(("run", ColumnType::Text)).chain(types))?;
+    for (row, run) in part.runs() {
+        let cells: Vec<String> = part
+            .columns
+            .iter()
+            .map(|(_, column)| column.get(row).text())
+            .collect();
+        rows.row(std::iter::once(run).chain(cells.iter().map(String::as_str)))?;
+    }
+    rows.finish()
+}
+
+/// The type of a column by its cells: text, unless all of them are numbers, or truth values.
+fn type_of(cells: &[CellValue]) -> ColumnType {
+    let cells = || cells.iter().filter(|cell| !cell.is_missing());
+    if cells().all(|cell| matches!(cell, CellValue::Number(_))) {
+        ColumnType::Float
+    } else if cells().all(|cell| matches!(cell, CellValue::Truth(_))) {
+        ColumnType::Truth
+    } else {
+        ColumnType::Text
+    }
 }
 
 fn write_json(part: &Part, out: &mut dyn Write) -> io::Result<()> {

@@ -54,6 +54,7 @@ from trainscope._current import (
 from trainscope._lost import TrainscopeWarning
 from trainscope._preflight import Preflight, Probe
 from trainscope._query import QueryError, Rows, query
+from trainscope._read import ReadError, Table, read
 from trainscope._steps import Step
 from trainscope.report import Report
 from trainscope.run import Run, TrainingStopped
@@ -80,11 +81,13 @@ __all__ = [
     "Preflight",
     "Probe",
     "QueryError",
+    "ReadError",
     "Report",
     "Rows",
     "Run",
     "Step",
     "SummaryWriter",
+    "Table",
     "TrainingStopped",
     "TrainscopeWarning",
     "audio",
@@ -110,6 +113,7 @@ __all__ = [
     "phase",
     "preflight",
     "query",
+    "read",
     "report",
     "scalar",
     "span",

@@ -140,7 +140,7 @@ impl Files<'_> {
         &mut self,
         name: &str,
         extension: &str,
-        write: impl FnOnce(&mut dyn io::Write) -> Result<(), CommandError>,
+        write: impl FnOnce(&mut (dyn io::Write + Send)) -> Result<(), CommandError>,
     ) -> Result<(), CommandError> {
         let number = self.count + 1;
         let path = self.folder.join(format!("{number:06}_{name}.{extension}"));

@@ -99,13 +99,9 @@ pub(super) fn parse_time(text: &str) -> Result<i64, String> {
     Ok(nanos as i64)
 }
 
-/// Writes the profiles of a run.
+/// Writes the profiles of a run as a text or a picture.
 pub(super) fn write(flags: &ExportFlags, reading: &Reading) -> Result<(), CommandError> {
     let loaded = chosen(flags, reading)?;
-    let range = StepRange {
-        since: flags.since_step,
-        until: flags.until_step,
-    };
     match flags.kind {
         ExportKind::Stacks => write_out(flags, |out| {
             for profile in &loaded {
@@ -141,6 +137,7 @@ pub(super) fn write(flags: &ExportFlags, reading: &Reading) -> Result<(), Comman
             })
         }
         ExportKind::Profile if flags.format == ExportFormat::Json => {
+            let range = step_range(flags);
             // A baseline needs every operator.
             let whole = |profile: &Arc<LoadedProfile>| SessionSummary {
                 operators: Operators::new(&profile.model)
@@ -156,30 +153,43 @@ pub(super) fn write(flags: &ExportFlags, reading: &Reading) -> Result<(), Comman
                 Ok(writeln!(out)?)
             })
         }
-        _ => write_out(flags, |out| {
-            let mut table = Table::new(out, flags.format == ExportFormat::Json);
-            match flags.kind {
-                ExportKind::Operators => write_operators(flags, &loaded, range, &mut table)?,
-                ExportKind::Memory => write_memory(&loaded, &mut table)?,
-                ExportKind::Ranks => write_ranks(&loaded, &mut table)?,
-                ExportKind::Advice => {
-                    let all = loaded.iter();
-                    let all = all.map(|profile| summary(reading, profile, &loaded, range));
-                    write_advice(all, &mut table)?;
-                }
-                _ => {
-                    let all = loaded.iter();
-                    let all = all.map(|profile| summary(reading, profile, &loaded, range));
-                    write_steps(all, flags.kind == ExportKind::Steps, &mut table)?;
-                }
-            }
-            Ok(table.finish()?)
-        }),
+        _ => Err(Mistake::new(2, "this export has no rows")
+            .at("--kind")
+            .into()),
+    }
+}
+
+/// Writes the rows of a run's profiles.
+pub(super) fn rows(
+    flags: &ExportFlags,
+    reading: &Reading,
+    loaded: &[Arc<LoadedProfile>],
+    table: &mut Table<'_>,
+) -> Result<(), CommandError> {
+    let range = step_range(flags);
+    let all = loaded.iter();
+    let all = all.map(|profile| summary(reading, profile, loaded, range));
+    match flags.kind {
+        ExportKind::Operators => write_operators(flags, loaded, range, table),
+        ExportKind::Memory => write_memory(loaded, table),
+        ExportKind::Ranks => write_ranks(loaded, table),
+        ExportKind::Advice => write_advice(all, table),
+        _ => write_steps(all, flags.kind == ExportKind::Steps, table),
+    }
+}
+
+const fn step_range(flags: &ExportFlags) -> StepRange {
+    StepRange {
+        since: flags.since_step,
+        until: flags.until_step,
     }
 }
 
 /// The profiles that the flags choose.
-fn chosen(flags: &ExportFlags, reading: &Reading) -> Result<Vec<Arc<LoadedProfile>>, Mistake> {
+pub(super) fn chosen(
+    flags: &ExportFlags,
+    reading: &Reading,
+) -> Result<Vec<Arc<LoadedProfile>>, Mistake> {
     let mut loaded = flags.session.loaded(flags.rank, reading)?;
     if flags.kind == ExportKind::Timeline && flags.rank.is_none() {
         loaded.truncate(1);

@@ -34,13 +34,14 @@ pub(super) fn write(
     reading: &Reading,
     tags: &[Tag],
     table: &mut Table<'_>,
-) -> Result<SkippedTensors, CommandError> {
+    left_out: &mut SkippedTensors,
+) -> Result<(), CommandError> {
     records::write(flags, reading, tags, table)?;
     let mut rows = Rows {
         flags,
         reading,
         written: StatisticsRow::new(),
-        left_out: SkippedTensors::default(),
+        left_out,
     };
     for tag in tags {
         let query = flags.query(reading, tag);
@@ -54,15 +55,14 @@ pub(super) fn write(
     }
     table.end_lines_with("");
     rows.dumps(table)?;
-    rows.events(table)?;
-    Ok(rows.left_out)
+    rows.events(table)
 }
 
 struct Rows<'a> {
     flags: &'a ExportFlags,
     reading: &'a Reading,
     written: StatisticsRow,
-    left_out: SkippedTensors,
+    left_out: &'a mut SkippedTensors,
 }
 
 impl Rows<'_> {

@@ -1,20 +1,34 @@
-//! Rows as CSV, or as an array of JSON objects, written one by one in constant memory.
+//! Rows as CSV, as an array of JSON objects, or as Parquet, in constant memory.
 
 use std::io::{self, Write};
 
 use serde::Serialize;
 use trainscope_format::csv;
 
+use crate::cli::parquet::{self, ColumnType};
+
 /// Output of rows.
 pub(super) struct Table<'a> {
     form: Form<'a>,
+    /// First cell of every line: the run, in a table of several runs.
+    run: Option<String>,
     /// Last cell of every line.
     last: Option<String>,
+    has_head: bool,
 }
 
 enum Form<'a> {
     Csv(Box<csv::Rows<&'a mut dyn Write>>),
     Json { out: &'a mut dyn Write, rows: u64 },
+    Parquet(Box<parquet::Rows<'a>>),
+}
+
+/// An object of one of several runs.
+#[derive(Serialize)]
+struct OfRun<'a, T: Serialize> {
+    run: &'a str,
+    #[serde(flatten)]
+    record: &'a T,
 }
 
 impl<'a> Table<'a> {
@@ -24,7 +38,26 @@ impl<'a> Table<'a> {
         } else {
             Form::Csv(Box::new(csv::Rows::new(out)))
         };
-        Self { form, last: None }
+        Self::of(form)
+    }
+
+    /// A table of typed columns.
+    pub(super) fn parquet(rows: parquet::Rows<'a>) -> Self {
+        Self::of(Form::Parquet(Box::new(rows)))
+    }
+
+    const fn of(form: Form<'a>) -> Self {
+        Self {
+            form,
+            run: None,
+            last: None,
+            has_head: false,
+        }
+    }
+
+    /// Begins the rows of one of several runs.
+    pub(super) fn begin_run(&mut self, run: &str) {
+        self.run = Some(run.to_owned());
     }
 
     /// Appends this cell to every following line.
@@ -37,29 +70,43 @@ impl<'a> Table<'a> {
         matches!(self.form, Form::Json { .. })
     }
 
-    /// Writes column names; objects repeat theirs in each row.
+    /// Writes column names, once; objects repeat theirs in each row.
     pub(super) fn head(&mut self, names: &[&str]) -> io::Result<()> {
+        if std::mem::replace(&mut self.has_head, true) {
+            return Ok(());
+        }
+        let run = self.run.as_ref().map(|_| "run");
+        let names: Vec<&str> = run.into_iter().chain(names.iter().copied()).collect();
         match &mut self.form {
-            Form::Csv(out) => out.row(names),
+            Form::Csv(out) => out.row(&names),
             Form::Json { .. } => Ok(()),
+            Form::Parquet(rows) => {
+                rows.head(names.iter().map(|name| (*name, ColumnType::of(name))))
+            }
         }
     }
 
-    /// Writes a line of cells, with the common last one.
+    /// Writes a line of cells, with the common ones.
     pub(super) fn cells(&mut self, cells: &[String]) -> io::Result<()> {
+        let cells = self.run.iter().chain(cells).chain(&self.last);
         match &mut self.form {
-            Form::Csv(out) => out.row(cells.iter().chain(&self.last)),
+            Form::Csv(out) => out.row(cells),
             Form::Json { .. } => Ok(()),
+            Form::Parquet(rows) => rows.row(cells.map(String::as_str)),
         }
     }
 
     pub(super) fn object(&mut self, value: &impl Serialize) -> io::Result<()> {
         match &mut self.form {
-            Form::Csv(_) => Ok(()),
+            Form::Csv(_) | Form::Parquet(_) => Ok(()),
             Form::Json { out, rows } => {
                 out.write_all(if *rows == 0 { b"[\n" } else { b",\n" })?;
                 *rows += 1;
-                serde_json::to_writer(&mut **out, value).map_err(io::Error::from)
+                match &self.run {
+                    Some(run) => serde_json::to_writer(&mut **out, &OfRun { run, record: value }),
+                    None => serde_json::to_writer(&mut **out, value),
+                }
+                .map_err(io::Error::from)
             }
         }
     }
@@ -67,6 +114,7 @@ impl<'a> Table<'a> {
     pub(super) fn finish(self) -> io::Result<()> {
         match self.form {
             Form::Csv(out) => out.finish(),
+            Form::Parquet(rows) => rows.finish(),
             Form::Json { out, rows: 0 } => out.write_all(b"[]\n"),
             Form::Json { out, .. } => out.write_all(b"\n]\n"),
         }
