@@ -143,14 +143,20 @@ impl StepRecorder {
 
     /// Records the statistics of a tensor at this step regardless of the policy of steps, with each value multiplied by
     /// `scale`. A dump follows its policy, with unscaled values. Statistics are exact if `scale` is a power of two, and
-    /// have no exponents otherwise.
-    pub fn scaled_tensor(&mut self, name: &str, role: Role, view: TensorView<'_>, scale: f64) {
+    /// have no exponents otherwise. `true` if a NaN was counted.
+    pub fn scaled_tensor(
+        &mut self,
+        name: &str,
+        role: Role,
+        view: TensorView<'_>,
+        scale: f64,
+    ) -> bool {
         #[cfg(feature = "live")]
         if let Some(probe) = &mut self.probe {
             probe.tensor(name, role, &view);
-            return;
+            return false;
         }
-        self.record(name, role, view, Some(scale));
+        self.record(name, role, view, Some(scale))
     }
 
     /// Notes that a tensor was changed in place since it was made: at a gate its elements cannot be read any more.
@@ -199,11 +205,12 @@ impl StepRecorder {
         }
     }
 
-    fn record(&mut self, name: &str, role: Role, view: TensorView<'_>, scale: Option<f64>) {
+    /// Statistics multiplied by `scale` if there is one, and a dump if a policy selects it. `true` if a NaN was counted.
+    fn record(&mut self, name: &str, role: Role, view: TensorView<'_>, scale: Option<f64>) -> bool {
         let collector = self.collector.clone();
         let shared = collector.shared();
         if !shared.is_open(1) {
-            return;
+            return false;
         }
         #[cfg(feature = "live")]
         let widened = collector
@@ -222,8 +229,9 @@ impl StepRecorder {
         };
         let Some(bytes) = elements else {
             self.lose();
-            return;
+            return false;
         };
+        let mut has_nan = false;
         if let Some(scale) = scale {
             let tensor = (name, role);
             let seen = statistics::look(policy, &shared.memory, tensor, &view, &bytes);
@@ -236,6 +244,7 @@ impl StepRecorder {
                 let payload = Payload::Histogram(name.to_owned(), histogram);
                 shared.queue.push_record(self.at, payload);
             }
+            has_nan = seen.summary.stats.nan > 0;
             self.push_summary(name, seen.summary.scaled(scale));
         }
         if self.wants_dump(name) && self.may_dump() {
@@ -245,7 +254,7 @@ impl StepRecorder {
                 shared
                     .queue
                     .with_report(|report| report.lost.queue_full += 1);
-                return;
+                return has_nan;
             }
             self.dump.push(DumpTensor {
                 name: name.to_owned(),
@@ -254,6 +263,7 @@ impl StepRecorder {
                 bytes: bytes.into_owned(),
             });
         }
+        has_nan
     }
 
     /// Counts a tensor that cannot be read.

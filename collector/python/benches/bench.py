@@ -1,10 +1,12 @@
 """Costs of recording from Python, beside the writers of PyTorch and tensorboardX in the same run.
 
-Needs torch, tensorboard and tensorboardX. Arguments are names of parts: calls, tensors, training, start. All by default.
+Needs torch, tensorboard and tensorboardX. Arguments are names of parts: calls, tensors, training, looks, start. All by
+default.
 """
 
 from __future__ import annotations
 
+import copy
 import gc
 import resource
 import statistics
@@ -182,6 +184,50 @@ def measure_training(folder: Path) -> None:
     line("watched, every=10", f"{after:.3f} s", f"{100 * (after / before - 1):+.1f} %")
 
 
+def measure_looks(folder: Path) -> None:
+    """Processor time on one thread; an unwatched copy of each model takes turns with the watched one."""
+    import torch
+    import trainscope
+    from torch import nn
+
+    torch.manual_seed(1)
+    torch.set_num_threads(1)
+    every, rounds = 10, 100
+    tiny = [part for _ in range(20) for part in (nn.Linear(16, 16), nn.ReLU())]
+    block = nn.TransformerEncoderLayer(64, 4, 256, batch_first=True)
+    convolutions = [
+        part
+        for inside, outside in ((3, 32), (32, 64), (64, 128))
+        for part in (nn.Conv2d(inside, outside, 3, padding=1), nn.BatchNorm2d(outside), nn.ReLU(), nn.MaxPool2d(2))
+    ]
+    models = {
+        "40 small layers": (nn.Sequential(*tiny), torch.randn(16, 16)),
+        "a transformer of 4 blocks": (nn.TransformerEncoder(block, 4, enable_nested_tensor=False), torch.randn(8, 32, 64)),
+        "convolutions, 16 pictures": (nn.Sequential(*convolutions), torch.randn(16, 3, 32, 32)),
+    }
+    print("\nProcessor time of steps, watched with every=10: without, a look adds, another step adds\n")
+    for name, (model, batch) in models.items():
+        copied = copy.deepcopy(model)
+        both = [(one, torch.optim.AdamW(one.parameters(), lr=1e-4)) for one in (copied, model)]
+        times: list[list[list[float]]] = [[[] for _ in range(every)] for _ in both]
+        with trainscope.start(folder / name.replace(" ", "-"), every=every, first=0) as run:
+            run.watch(*both[1])
+            # The first looks read more than those that follow.
+            for round in range(-12, rounds):
+                for place, (one, optimizer) in enumerate(both):
+                    for step in range(every):
+                        begun = time.process_time()
+                        optimizer.zero_grad()
+                        one(batch).square().mean().backward()
+                        optimizer.step()
+                        if round >= 0:
+                            times[place][step].append(time.process_time() - begun)
+        plain = statistics.median(secs for of_step in times[0] for secs in of_step)
+        look = statistics.median(times[1][0]) - statistics.median(times[0][0])
+        other = statistics.median(secs for of_step in times[1][2:] for secs in of_step)
+        line(name, f"{plain * 1e3:.2f} ms", f"{look * 1e3:.2f} ms", f"{(other - plain) * 1e6:.0f} µs")
+
+
 def measure_start(folder: Path) -> None:
     print("\nImport and memory\n")
     script = "import time; a = time.perf_counter(); import trainscope; print(time.perf_counter() - a)"
@@ -219,7 +265,13 @@ def resident() -> int:
     return pages * resource.getpagesize()
 
 
-PARTS = {"calls": measure_calls, "tensors": measure_tensors, "training": measure_training, "start": measure_start}
+PARTS = {
+    "calls": measure_calls,
+    "tensors": measure_tensors,
+    "training": measure_training,
+    "looks": measure_looks,
+    "start": measure_start,
+}
 
 
 def main() -> None:

@@ -1,6 +1,7 @@
 //! The native module `trainscope._native`: the collector as a Python class.
 
 mod dlpack;
+mod finite;
 mod gate;
 mod kinds;
 mod landscape;
@@ -21,6 +22,8 @@ use pyo3::prelude::*;
 /// Records trainings; the package `trainscope` is built on it.
 #[pymodule]
 mod _native {
+    #[pymodule_export]
+    use crate::finite::GradientHook;
     #[pymodule_export]
     use crate::recorder::Recorder;
     #[pymodule_export]

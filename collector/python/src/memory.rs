@@ -429,19 +429,28 @@ impl<'py> TensorMemory<'py> {
         self.len_bytes
     }
 
+    /// Type of the elements; complex numbers are two of them.
+    pub(crate) fn dtype(&self) -> DType {
+        self.dtype
+    }
+
+    /// Bytes from the first element to the last one, gaps included.
+    pub(crate) fn bytes(&self) -> &[u8] {
+        if self.address == 0 || self.len_bytes == 0 {
+            return self.elements.as_slice();
+        }
+        #[expect(unsafe_code, reason = "the memory belongs to another library")]
+        // SAFETY: the framework gave this address for this number of elements of this type, `owner` keeps them, and the
+        // length was checked against the storage. Another thread of the program may write there meanwhile: then the
+        // statistics mix both states, as the documentation of the methods says.
+        unsafe {
+            std::slice::from_raw_parts(self.address as *const u8, self.len_bytes)
+        }
+    }
+
     /// Elements, for as long as the interpreter's object is held by this value.
     pub(crate) fn view(&self) -> TensorView<'_> {
-        let bytes = if self.address == 0 || self.len_bytes == 0 {
-            self.elements.as_slice()
-        } else {
-            #[expect(unsafe_code, reason = "the memory belongs to another library")]
-            // SAFETY: the framework gave this address for this number of elements of this type, `owner` keeps them, and
-            // the length was checked against the storage. Another thread of the program may write there meanwhile: then
-            // the statistics mix both states, as the documentation of the methods says.
-            unsafe {
-                std::slice::from_raw_parts(self.address as *const u8, self.len_bytes)
-            }
-        };
+        let bytes = self.bytes();
         match &self.strides {
             Some(strides) => TensorView::strided(self.dtype, &self.shape, strides, bytes),
             None => TensorView::new(self.dtype, &self.shape, bytes),

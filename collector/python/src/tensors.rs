@@ -126,36 +126,17 @@ impl Recorder {
         step: Option<i64>,
         scale: f64,
     ) -> PyResult<usize> {
-        let recorder = this.get();
-        let step = step.unwrap_or_else(|| recorder.current_step());
-        if recorder.collector.is_forked() {
-            for _ in 0..items.len()? {
-                recorder.collector.count_invalid();
-            }
-            return Ok(0);
-        }
-        let mut read = 0;
-        for item in items.try_iter()? {
-            let item = item?;
-            let record = || -> Outcome {
-                let part = |at: usize| item.get_item(at);
-                let (name, role, tensor) = (part(0)?, part(1)?, part(2)?);
-                let name = value::name(&name)?;
-                let role = role_of(value::name(&role)?)?;
-                let memory = TensorMemory::of(&tensor);
-                let memory = memory.map_err(|refusal| refusal.of(name))?;
-                let view = memory.view();
-                recorder.with_step(this.py(), step, memory.len_bytes(), |open| {
-                    open.scaled_tensor(name, role, view, scale);
-                });
-                Ok(())
-            };
-            match record() {
-                Ok(()) => read += 1,
-                Err(reason) => Self::refuse(this, reason)?,
-            }
-        }
-        Ok(read)
+        Self::record_all(this, items, step, scale).map(|seen| seen.read)
+    }
+
+    /// Records statistics of tensors as `_record_tensors` does. Returns `True` if a NaN was counted in one of them.
+    #[pyo3(signature = (items, step))]
+    fn _record_and_find_nan(
+        this: &Bound<'_, Self>,
+        items: &Bound<'_, PyAny>,
+        step: i64,
+    ) -> PyResult<bool> {
+        Self::record_all(this, items, Some(step), 1.0).map(|seen| seen.has_nan)
     }
 
     /// Records statistics that were computed elsewhere.
@@ -193,7 +174,59 @@ impl Recorder {
     }
 }
 
+/// Tensors of one call.
+#[derive(Default)]
+struct Seen {
+    /// Number of those that were read.
+    read: usize,
+    /// `true` if a NaN was counted in one of them.
+    has_nan: bool,
+}
+
 impl Recorder {
+    /// Records statistics of tensors, each as (name, role, tensor).
+    fn record_all(
+        this: &Bound<'_, Self>,
+        items: &Bound<'_, PyAny>,
+        step: Option<i64>,
+        scale: f64,
+    ) -> PyResult<Seen> {
+        let recorder = this.get();
+        let step = step.unwrap_or_else(|| recorder.current_step());
+        let mut seen = Seen::default();
+        if recorder.collector.is_forked() {
+            for _ in 0..items.len()? {
+                recorder.collector.count_invalid();
+            }
+            return Ok(seen);
+        }
+        for item in items.try_iter()? {
+            let item = item?;
+            let record = || -> Outcome<bool> {
+                let part = |at: usize| item.get_item(at);
+                let (name, role, tensor) = (part(0)?, part(1)?, part(2)?);
+                let name = value::name(&name)?;
+                let role = role_of(value::name(&role)?)?;
+                let memory = TensorMemory::of(&tensor);
+                let memory = memory.map_err(|refusal| refusal.of(name))?;
+                let view = memory.view();
+                let mut has_nan = false;
+                recorder.with_step(this.py(), step, memory.len_bytes(), |open| {
+                    has_nan = open.scaled_tensor(name, role, view, scale);
+                });
+                Ok(has_nan)
+            };
+            match record() {
+                Ok(has_nan) => {
+                    seen.read += 1;
+                    seen.has_nan |= has_nan;
+                }
+                Err(reason) => Self::refuse(this, reason)?,
+            }
+        }
+        Ok(seen)
+    }
+
     /// Records content other than statistics: values, a histogram.
     fn record_whole(
         this: &Bound<'_, Self>,

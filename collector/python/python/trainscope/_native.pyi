@@ -8,7 +8,7 @@ from typing_extensions import disjoint_base
 
 from trainscope.report import Report
 
-__all__ = ["Flow", "Recorder", "Span"]
+__all__ = ["Flow", "GradientHook", "Recorder", "Span"]
 
 _P = ParamSpec("_P")
 _T = TypeVar("_T")
@@ -234,6 +234,8 @@ class Recorder:
         Statistics are multiplied by `scale`: exact for powers of two, else without exponents. Returns the number of
         tensors that were read; the others are counted as invalid.
         """
+    def _record_and_find_nan(self, items: Sequence[tuple[str, str, Any]], step: int) -> bool:
+        """Records statistics as `_record_tensors` does. Returns `True` if a NaN was counted in one of the tensors."""
     def _record_summary(
         self, name: str, role: str, dtype: str, shape: Sequence[int], row: Sequence[float], step: int | None = None
     ) -> None:
@@ -307,6 +309,14 @@ class Recorder:
         """Records a fact of the program. `source`: file, line, function, first line of the excerpt, excerpt."""
     def _count_invalid(self, message: str) -> None:
         """Counts a record that could not be made, and warns of it once for each place; raises if the run is strict."""
+
+@final
+class GradientHook:
+    """Hook of a function of autograd that calls another one if an outgoing gradient may not be finite."""
+
+    def __new__(cls, at: int, numbers: Sequence[int], otherwise: Callable[..., Any]) -> Self:
+        """`otherwise(at, outgoing, incoming)` is called unless the gradients with these numbers are in memory and finite."""
+    def __call__(self, outgoing: tuple[Any, ...], incoming: tuple[Any, ...]) -> None: ...
 
 @final
 class Span:

@@ -31,8 +31,9 @@ class Activations:
         if call > 1:
             name = f"{name}#{call}"
         items: list[Item] = []
+        wants, named = self._watched.selection.has_name, self._passes.named
         for number, tensor in enumerate(outputs):
             full = f"{name}:{number}" if number else name
-            if (tensor.is_floating_point() or tensor.is_complex()) and self._watched.selection.has_name(full):
-                items.append((self._passes.named(full), "activation", tensor))
+            if (tensor.is_floating_point() or tensor.is_complex()) and wants(full):
+                items.append((named(full), "activation", tensor))
         return items

@@ -100,7 +100,8 @@ class OptimizerCurves:
         if curves is None or curves.norm_step == step:
             return
         curves.norm_step = step
-        gradients = [whole(parameter.grad) for parameter in parameters_of(optimizer) if parameter.grad is not None]
+        gradients = [one for parameter in parameters_of(optimizer) if (one := parameter.grad) is not None]
+        gradients = [one if type(one) is torch.Tensor else whole(one) for one in gradients]
         norm = norm_of(gradients)
         if norm is None:
             return

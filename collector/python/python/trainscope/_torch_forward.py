@@ -122,7 +122,8 @@ class ForwardHooks:
             return
         outputs = list(tensors_in(output))
         prefix = state.watched.prefix
-        self._program.after_module(prefix or type(module).__name__, module, (), outputs)
+        if self._program.reads_modules:
+            self._program.after_module(prefix or type(module).__name__, module, (), outputs)
         state.spans.end("forward", state.looks.step)
         state.passes.end()
         self._tracing.finish(output)
@@ -152,22 +153,26 @@ class ForwardHooks:
         """Reads the outputs of a module."""
         state = self._state
         outputs = [output] if isinstance(output, torch.Tensor) else list(tensors_in(output))
-        self._program.after_module(name, module, args, outputs)
-        if state.passes.is_open and not self._run._phase:
-            self._not_finite.after_module(outputs)
-        self._tracing.leave(name, module, output)
+        if self._program.reads_modules:
+            self._program.after_module(name, module, args, outputs)
+        if self._tracing.is_open:
+            self._tracing.leave(name, module, output)
         kinds = state.watched.kinds
-        if not kinds.activations or not state.watched.is_leaf(module):
-            return
-        state.looks.has_forward = True
-        step = state.looks.step
-        items = self.activations.items(name, outputs)
-        if kinds.activation_gradients:
-            for full, _, tensor in items:
-                if tensor.requires_grad:
-                    register: Any = tensor.register_hook
-                    register(Hook(self, ForwardHooks._after_activation_gradient, f"{full}.grad", step))
-        self._record(items, step)
+        items: list[Item] = []
+        has_nan = False
+        if kinds.activations and state.watched.is_leaf(module):
+            state.looks.has_forward = True
+            step = state.looks.step
+            items = self.activations.items(name, outputs)
+            if kinds.activation_gradients:
+                for full, _, tensor in items:
+                    if tensor.requires_grad:
+                        register: Any = tensor.register_hook
+                        register(Hook(self, ForwardHooks._after_activation_gradient, f"{full}.grad", step))
+            watch = self._watch()
+            has_nan = watch is not None and watch._record_and_find_nan(items, step)
+        if (has_nan or len(items) < len(outputs)) and state.passes.is_open and not self._run._phase:
+            self._not_finite.after_module(outputs)
 
     # The backward pass.
 

@@ -73,11 +73,12 @@ def name_of(node: Any) -> str:
     """Name of an operation of PyTorch in snake case, or that of the class of a function of the program."""
     if isinstance(node, torch.autograd.function.BackwardCFunction):
         return type(node).__name__.removesuffix("Backward")
-    return _snake(type(node).__name__)
+    return snake_of(type(node).__name__)
 
 
 @functools.lru_cache(maxsize=1024)
-def _snake(name: str) -> str:
+def snake_of(name: str) -> str:
+    """Name of an operation in snake case, of that of its class: `mse_loss` of `MseLossBackward0`."""
     name = re.sub(r"Backward\d*$", "", name)
     return re.sub(r"(?<=[a-z])(?=[A-Z])", "_", name).lower()
 

@@ -27,11 +27,12 @@ def named_modules(model: nn.Module) -> list[tuple[str, nn.Module]]:
     seen: set[int] = set()
     waiting = [("", model)]
     while waiting:
-        name, module = waiting.pop()
+        item = waiting.pop()
+        name, module = item
         if id(module) in seen:
             continue
         seen.add(id(module))
-        modules.append((name, module))
+        modules.append(item)
         children = module._modules
         if not children:
             continue

@@ -13,6 +13,7 @@ import torch
 from torch import nn
 from torch.compiler import is_compiling
 from torch.optim import Optimizer
+from torch.utils.hooks import RemovableHandle
 
 # Name under which `torch.jit.script` looks for a function that makes a module ready for it.
 _PREPARE = "__prepare_scriptable__"
@@ -105,37 +106,48 @@ class ModuleHooks:
     """Hooks of modules that are set and removed together; `torch.jit.script` does not see them."""
 
     def __init__(self) -> None:
-        self._handles: list[Any] = []
+        # Dictionaries of modules, with our keys in them.
+        self._set: list[tuple[dict[int, Any], int]] = []
         self._modules: dict[int, weakref.ref[nn.Module]] = {}
 
     def __bool__(self) -> bool:
-        return bool(self._handles)
+        return bool(self._set)
 
     def before(self, module: nn.Module, hook: Hook, *, with_kwargs: bool = False) -> None:
         """Calls a hook before the forward pass of a module."""
-        self._add(module, module.register_forward_pre_hook(hook, with_kwargs=with_kwargs))
+        key = self._add(module, module._forward_pre_hooks, hook)
+        if with_kwargs:
+            module._forward_pre_hooks_with_kwargs[key] = True
+            self._set.append((module._forward_pre_hooks_with_kwargs, key))
 
     def after(self, module: nn.Module, hook: Hook) -> None:
         """Calls a hook after the forward pass of a module."""
-        self._add(module, module.register_forward_hook(hook))
+        self._add(module, module._forward_hooks, hook)
 
-    def _add(self, module: nn.Module, handle: Any) -> None:
-        if not self._handles:
+    def _add(self, module: nn.Module, hooks: dict[int, Any], hook: Hook) -> int:
+        if not self._set:
             _follow_compilations()
-        self._handles.append(handle)
+        # As `register_forward_hook` does it, without a handle of three microseconds for each module.
+        key = RemovableHandle.next_id
+        RemovableHandle.next_id += 1
+        hooks[key] = hook
+        self._set.append((hooks, key))
         if id(module) not in self._modules:
             self._modules[id(module)] = weakref.ref(module)
             if _PREPARE not in module.__dict__:
                 module.__dict__[_PREPARE] = Unhook(module)
+        return key
 
     def remove(self) -> None:
         """Removes all of them."""
-        for handle in self._handles:
-            handle.remove()
-        self._handles.clear()
+        for hooks, key in self._set:
+            hooks.pop(key, None)
+        self._set.clear()
         for reference in self._modules.values():
             module = reference()
-            if module is not None and isinstance(module.__dict__.get(_PREPARE), Unhook) and not _has_hooks(module):
+            if module is None or _has_hooks(module):
+                continue
+            if isinstance(module.__dict__.get(_PREPARE), Unhook):
                 del module.__dict__[_PREPARE]
         self._modules.clear()
 
@@ -166,8 +178,10 @@ def _before_compilation(_args: Any) -> None:
 
 def _has_hooks(module: nn.Module) -> bool:
     """True if a watch has hooks in it."""
-    hooks = (module._forward_pre_hooks, module._forward_hooks)
-    return any(isinstance(hook, Hook) for some in hooks if some for hook in some.values())
+    if not module._forward_hooks and not module._forward_pre_hooks:
+        return False
+    hooks = (*module._forward_pre_hooks.values(), *module._forward_hooks.values())
+    return any(isinstance(hook, Hook) for hook in hooks)
 
 
 class ScalerStep:

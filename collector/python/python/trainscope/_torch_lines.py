@@ -141,7 +141,7 @@ class Lines:
         # First sequence number of each call, in ascending order, the first one behind it, and what was called.
         self._starts: list[int] = []
         self._ends: list[int] = []
-        self._notes: list[Note] = []
+        self._notes: list[tuple[Callable[..., Any], _source.Place, str]] = []
         # By the identity of their results, which another one may have once they are gone.
         self._unrecorded: dict[int, _Unrecorded] = {}
         # Calls whose results have no gradient, with their largest magnitudes: NaN if an element is.
@@ -163,7 +163,8 @@ class Lines:
         Compiled functions would be compiled again: with them nothing is noted.
         """
         named = list(modules)
-        self._names.update({id(module): name for name, module in named})
+        for name, module in named:
+            self._names[id(module)] = name
         if self.is_on and self._thread == threading.get_ident():
             return
         self.leave()
@@ -199,7 +200,10 @@ class Lines:
     def of_sequence(self, number: int) -> Note | None:
         """The call that made the node of autograd with this sequence number."""
         at = bisect.bisect_right(self._starts, number) - 1
-        return self._notes[at] if at >= 0 and number < self._ends[at] else None
+        if at < 0 or number >= self._ends[at]:
+            return None
+        function, place, module = self._notes[at]
+        return Note(_name_of(function), place, module)
 
     def of_tensor(self, tensor: torch.Tensor) -> tuple[Note, list[torch.Tensor]] | None:
         """The call that computed a tensor without a gradient from others, and those of them that are still there."""
@@ -226,30 +230,39 @@ class Lines:
         after = _sequence()
         if self._thread != threading.get_ident() or len(self._notes) + len(self._unrecorded) + len(self._largest) >= MAX_NOTES:
             return
-        is_plain = type(result) is torch.Tensor
-        if after == before and not (is_plain and is_outermost and _is_new(result, args)):
-            if args and isinstance(args[0], torch.Tensor) and waits(function, args[0]):
-                self._add_time(_source.place_of(sys._getframe(2)), took, _name_of(function))
+        if after == before:
+            self._note_unrecorded(function, args, result, took, is_outermost=is_outermost)
             return
         place = _source.place_of(sys._getframe(2))
+        if place is None:
+            return
         self._add_time(place, took)
-        if place is None:
-            return
-        note = Note(_name_of(function), place, self._modules[-1] if self._modules else "")
-        if after > before:
-            self._starts.append(before)
-            self._ends.append(after)
-            self._notes.append(note)
-        else:
-            inputs = tuple(weakref.ref(one) for one in args if isinstance(one, torch.Tensor))
-            if note.operation in _RISKY and result.numel():
-                with torch.no_grad():
-                    self._largest.append((torch.linalg.vector_norm(result, torch.inf), note))
-            self._unrecorded[id(result)] = _Unrecorded(weakref.ref(result), note, inputs)
+        self._starts.append(before)
+        self._ends.append(after)
+        self._notes.append((function, place, self._modules[-1] if self._modules else ""))
 
-    def _add_time(self, place: tuple[str, int, str] | None, took: float, wait: str = "") -> None:
+    def _note_unrecorded(
+        self, function: Callable[..., Any], args: Any, result: Any, took: float, *, is_outermost: bool
+    ) -> None:
+        """Notes a call without a gradient function."""
+        if not (type(result) is torch.Tensor and is_outermost and _is_new(result, args)):
+            if args and isinstance(args[0], torch.Tensor) and waits(function, args[0]):
+                place = _source.place_of(sys._getframe(3))
+                if place is not None:
+                    self._add_time(place, took, _name_of(function))
+            return
+        place = _source.place_of(sys._getframe(3))
         if place is None:
             return
+        self._add_time(place, took)
+        note = Note(_name_of(function), place, self._modules[-1] if self._modules else "")
+        inputs = tuple(weakref.ref(one) for one in args if isinstance(one, torch.Tensor))
+        if note.operation in _RISKY and result.numel():
+            with torch.no_grad():
+                self._largest.append((torch.linalg.vector_norm(result, torch.inf), note))
+        self._unrecorded[id(result)] = _Unrecorded(weakref.ref(result), note, inputs)
+
+    def _add_time(self, place: _source.Place, took: float, wait: str = "") -> None:
         line = self.times.get(place)
         if line is None:
             if len(self.times) >= MAX_LINES:
@@ -290,9 +303,9 @@ class Lines:
 
     def _before_function(self, module: nn.Module) -> None:
         """Takes the mode off for a module of one function, if no other mode and no hook of the program are to see it."""
-        if not self.is_on or module._forward_pre_hooks or len(module._forward_hooks) > 1:
+        if not self._is_stacked or not self.is_on or module._forward_pre_hooks or len(module._forward_hooks) > 1:
             return
-        if self._is_stacked and torch._C._len_torch_function_stack() == 1:
+        if torch._C._len_torch_function_stack() == 1:
             mode = torch._C._pop_torch_function_stack()
             if mode is not self._mode:
                 torch._C._push_on_torch_function_stack(mode)
@@ -301,17 +314,19 @@ class Lines:
             self._called = module, _sequence(), time.perf_counter()
 
     def _after_function(self, module: nn.Module, args: Any, output: Any) -> None:
-        """Puts the mode back, and notes the call; without an output it has failed."""
+        """Notes the call, and puts the mode back; without an output it has failed."""
         called, self._called = self._called, None
         if called is None or called[0] is not module:
             return
         took = time.perf_counter() - called[2]
-        if self.is_on and not self._is_stacked:
+        if self._is_stacked or not self.is_on:
+            return
+        try:
+            if output is not None:
+                self._note(_ONE_FUNCTION[type(module)], args, output, called[1], took, is_outermost=True)
+        finally:
             self._is_stacked = True
             torch._C._push_on_torch_function_stack(self._mode)
-            if output is not None:
-                with torch._C.DisableTorchFunction():
-                    self._note(_ONE_FUNCTION[type(module)], args, output, called[1], took, is_outermost=True)
 
     def _step_aside(self, module: nn.Module, *, is_before: bool) -> None:
         if self.is_on and not module.training:

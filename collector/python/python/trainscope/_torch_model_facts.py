@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import weakref
+from collections.abc import Callable
 from typing import Protocol
 
 import torch
@@ -98,13 +99,13 @@ class ModelFacts:
         named = named_parameters(module)[0]
         return [(self.prefix + name, one) for name, one in named if not nn.parameter.is_lazy(one)]
 
-    def belongs(self, optimizer: Optimizer, held: set[int]) -> bool:
-        """True if an optimizer was given with the model, or holds (`held`, by identity) one of its parameters."""
+    def belongs(self, optimizer: Optimizer, held: Callable[[], set[int]]) -> bool:
+        """True if an optimizer was given with the model, or holds (`held()`, by identity) one of its parameters."""
         watch = self.watch
         if watch is not None and watch.optimizer is optimizer:
             return True
         module = self.module
-        return module is not None and any(id(one) in held for one in module.parameters())
+        return module is not None and any(id(one) in held() for one in module.parameters())
 
     def before_backward(self, *, is_look: bool) -> None:
         """Notes gradients and modes before a backward pass."""
@@ -130,14 +131,14 @@ class ModelFacts:
             self._partly += bool(name) and not is_evaluation
 
     def collect(
-        self, facts: Facts, held: set[int] | None, last_place: Place | None, *, models: int, optimizers: int
-    ) -> None:
-        """Puts the facts of the model.
+        self, facts: Facts, parameters: list[tuple[str, torch.Tensor]], held: set[int] | None, last_place: Place | None,
+        *, models: int, optimizers: int,
+    ) -> None:  # fmt: skip
+        """Puts the facts of the model, with its `parameters`.
 
         `held`: parameters of all optimizers, by identity; `None` as long as not all optimizers are known. `last_place`:
         line of the last backward pass. `models`, `optimizers`: their numbers in the run.
         """
-        parameters = self.parameters()
         module = self.module
         if not parameters and module is None:
             return

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import cmath
+import functools
 import math
 import weakref
 from collections.abc import Iterable, Mapping
@@ -12,11 +13,12 @@ import torch
 
 from trainscope import _source, _torch_calls, _torch_reasons
 from trainscope._lost import guarded
+from trainscope._native import GradientHook
 from trainscope._torch_capsule import Capsules
 from trainscope._torch_device import is_capturing, pinned
 from trainscope._torch_finding import Finding, with_lines
 from trainscope._torch_forensics import Known, find
-from trainscope._torch_functions import Saved, address_of, is_finite, is_leaf, is_view, name_of, not_finite_in, value_of
+from trainscope._torch_functions import SAME, Saved, address_of, is_finite, name_of, not_finite_in, snake_of, value_of
 from trainscope._torch_graph import named_parameters, tensors_in
 from trainscope._torch_hooks import Hook
 from trainscope._torch_lines import Lines
@@ -135,7 +137,10 @@ class NotFinite(_torch_calls.Listener):
 
     @guarded
     def after_module(self, outputs: list[torch.Tensor]) -> None:
-        """Looks for NaN in the outputs of a module that are in memory, in a sampled forward pass."""
+        """Looks for NaN in the outputs of a module that are in memory, in a sampled forward pass.
+
+        Not needed for outputs whose statistics have no NaN.
+        """
         if not self._is_looked or self._output is not None or self._findings >= MAX_FINDINGS:
             return
         for tensor in outputs:
@@ -175,6 +180,11 @@ class NotFinite(_torch_calls.Listener):
                     self.record(finding, self._run._step(), is_loss_finite=True)
                 if self._findings < MAX_FINDINGS:
                     self.gradients.begin(losses)
+
+    @guarded
+    def after_backward(self) -> None:
+        """Removes the hooks of functions: the graph may be used again."""
+        self.gradients.end()
 
     @guarded
     def before_update(self) -> None:
@@ -363,8 +373,8 @@ class Gradients:
         self._origins: dict[int, Finding] = {}
         # Largest magnitudes on devices, by device, and the edges of their gradients.
         self._largest: dict[torch.device, tuple[list[torch.Tensor], list[Edge]]] = {}
-        # A callback at the end of the pass is queued; nothing is looked at any more.
-        self._has_end, self._is_over = False, True
+        # Nothing is looked at any more.
+        self._is_over = True
         self._is_complete = True
 
     @property
@@ -379,24 +389,35 @@ class Gradients:
             return
         functions = _functions_of([loss.grad_fn for loss in losses])
         self._is_complete = len(functions) < MAX_HOOKS
-        self._nodes = [node for node, before in functions.items() if not is_leaf(node) and not _passes_on(node, before)]
+        self._nodes = [node for node, before in functions.items() if not _passes_on(node, before)]
         places = {node: at for at, node in enumerate(self._nodes)}
         self._targets = []
         for node in self._nodes:
-            targets = [_target(one, places, functions) for one in functions[node]]
-            self._targets.append([(number, at) for number, at in enumerate(targets) if at is not None])
+            targets: list[tuple[int, int]] = []
+            for number, one in enumerate(functions[node]):
+                at = places.get(one)
+                if at is None:
+                    at = _target(one, places, functions)
+                if at is not None:
+                    targets.append((number, at))
+            self._targets.append(targets)
         self._is_over = False
+        after = Hook(self, Gradients._after)
         self._handles = [
-            node.register_hook(Hook(self, Gradients._after, at)) for at, node in enumerate(self._nodes) if self._targets[at]
+            node.register_hook(GradientHook(at, [number for number, _ in targets], after))
+            for at, (node, targets) in enumerate(zip(self._nodes, self._targets, strict=True))
+            if targets
         ]
 
     def end(self) -> None:
         """Removes the hooks, and sends the magnitudes that were gathered on devices."""
+        if self._is_over and not self._nodes:
+            return
         for handle in self._handles:
             handle.remove()
         self._handles, self._nodes, self._targets = [], [], []
         self._names, self._origins = {}, {}
-        self._has_end, self._is_over = False, True
+        self._is_over = True
         owner, gathered = self._owner(), self._largest
         self._largest = {}
         if owner is not None and not is_capturing():
@@ -405,11 +426,9 @@ class Gradients:
 
     @guarded
     def _after(self, at: int, outgoing: tuple[Any, ...], incoming: tuple[Any, ...]) -> None:
+        """Looks at gradients that are on a device, large or not finite: the hook has seen that all others are finite."""
         if self._is_over:
             return
-        if not self._has_end:
-            self._has_end = True
-            torch.autograd.Variable._execution_engine.queue_callback(Hook(self, Gradients._at_end))
         finding: Finding | None = None
         for number, target in self._targets[at]:
             gradient = outgoing[number]
@@ -436,10 +455,6 @@ class Gradients:
             owner.record(finding, owner._run._step())
         # The hooks are removed at the end of the pass: here they are being called.
         self._is_over = True
-
-    @guarded
-    def _at_end(self) -> None:
-        self.end()
 
     def _described(self, node: Any) -> tuple[str, str, Any, str]:
         owner = self._owner()
@@ -505,23 +520,38 @@ def _functions_of(roots: Iterable[Any]) -> dict[Any, list[Any]]:
     functions: dict[Any, list[Any]] = {root: [] for root in roots if root is not None}
     waiting = list(functions)
     while waiting:
-        node = waiting.pop()
-        functions[node] = before = [one for one, _ in node.next_functions]
-        if len(functions) < MAX_HOOKS:
-            for one in before:
-                if one is not None and one not in functions:
-                    functions[one] = []
-                    waiting.append(one)
+        before = functions[node := waiting.pop()]
+        for one, _ in node.next_functions:
+            before.append(one)
+            if one is not None and one not in functions and len(functions) < MAX_HOOKS:
+                functions[one] = []
+                waiting.append(one)
     return functions
 
 
+@functools.lru_cache(maxsize=1024)
+def _kind_of_class(function: Any) -> str:
+    if function.__name__ == "AccumulateGrad":
+        return "leaf"
+    if issubclass(function, torch.autograd.function.BackwardCFunction):
+        return ""
+    name = snake_of(function.__name__)
+    return "mask" if name in _MASKS else "view" if name in SAME else ""
+
+
+def _kind_of(node: Any) -> str:
+    """"leaf", "mask", "view", or "" for any other function."""
+    kind: Any = type(node)
+    return _kind_of_class(kind)
+
+
 def _passes_on(node: Any, before: list[Any]) -> bool:
-    """True for a function that cannot be to blame: a view of a gradient has the same elements, a mask fewer."""
-    if len(before) != 1:
-        return False
-    if name_of(node) in _MASKS:
-        return before[0] is not None and not is_leaf(before[0]) and not is_view(before[0])
-    return is_view(node)
+    """True for a leaf, and for a function that cannot be to blame: a view of a gradient has the same elements, a mask
+    fewer."""
+    kind = _kind_of(node)
+    if kind == "mask":
+        return len(before) == 1 and before[0] is not None and _kind_of(before[0]) not in ("leaf", "view")
+    return kind == "leaf" or (kind == "view" and len(before) == 1)
 
 
 def _target(node: Any, places: dict[Any, int], functions: dict[Any, list[Any]]) -> int | None:
@@ -532,7 +562,7 @@ def _target(node: Any, places: dict[Any, int], functions: dict[Any, list[Any]]) 
         at = places.get(node)
         if at is not None:
             return at
-        if is_leaf(node):
+        if _kind_of(node) == "leaf":
             return _LEAF
         before = functions.get(node)
         if not before:

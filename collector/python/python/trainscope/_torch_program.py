@@ -7,6 +7,7 @@ the training is changed or kept.
 from __future__ import annotations
 
 import dataclasses
+import functools
 import os
 import sys
 import weakref
@@ -68,6 +69,8 @@ class Program(_torch_calls.Listener):
         self._facts = Facts(run)
         self._later = Later()
         self._models: list[ModelFacts] = []
+        # The modules of a model are read in this step.
+        self.reads_modules = False
         self._most_models = 0
         self._hooks: list[Any] = []
         self._optimizers = Optimizers()
@@ -106,6 +109,7 @@ class Program(_torch_calls.Listener):
         model = ModelFacts(watch)
         model.choose_name({other.name for other in self._models})
         self._models.append(model)
+        self._note_models()
         self._most_models = max(self._most_models, len(self._models))
         self._belonging.clear()
         inner = unwrapped(optimizer)
@@ -134,30 +138,38 @@ class Program(_torch_calls.Listener):
             _torch_calls.leave(self)
         if self._run._is_forked():
             self._models.clear()
+            self.reads_modules = False
             return
         self._later.poll(wait=True)
         self._collect(is_end=True)
         self._models = [model for model in self._models if model not in closed]
+        self._note_models()
         self._belonging.clear()
         self._losses.forget_modules()
         if not self._models:
             self._environment.finish(self._facts)
         self._facts.write(is_end=True)
 
+    def _note_models(self) -> None:
+        self.reads_modules = any([model.is_read for model in self._models])
+
     # The forward pass of a sampled step.
 
     @guarded
     def before_model(self, watch: Watched, module: nn.Module, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> None:
         """Reads the inputs of a model."""
-        if any([model.reads() for model in self._models if model.watch is watch]):
+        is_read = any([model.reads() for model in self._models if model.watch is watch])
+        self._note_models()
+        if is_read:
             self._losses.trim_modules()
             self._inputs.read(watch.prefix, module, args, kwargs)
 
     @guarded
     def after_module(self, name: str, module: nn.Module, args: tuple[Any, ...], outputs: list[torch.Tensor]) -> None:
-        """Notes which functions of the graph are the outputs of a module, and the rows of an embedding."""
-        if not any([model.is_read for model in self._models]):
-            return
+        """Notes which functions of the graph are the outputs of a module, and the rows of an embedding.
+
+        Asked for while `reads_modules`.
+        """
         self._losses.note_module(name, outputs)
         self._inputs.read_layer(name, module, args)
         if isinstance(module, nn.Embedding) and module.weight.requires_grad and args:
@@ -180,6 +192,7 @@ class Program(_torch_calls.Listener):
         backward.number += 1
         backward.place = _source.place_of(sys._getframe(2))
         is_read = any([model.reads() for model in self._models]) and backward.number <= MAX_PASSES_OF_STEP
+        self._note_models()
         is_look = self._passes <= FIRST_PASSES or is_read
         backward.is_look |= is_look
         self._loaders.count_pass()
@@ -221,7 +234,7 @@ class Program(_torch_calls.Listener):
             self._optimizers.measure(optimizer, known)
         if known is not None and (self._backward.is_look or known.place is None):
             known.place = _source.place_of(sys._getframe(2))
-        for model in self._models_of(optimizer):
+        for model in self._models_of(optimizer, may_have_changed=self._backward.is_look):
             model.gradients.before_update(has_closure=has_closure)
             model.reach.note_gradients()
         if self._backward.is_look:
@@ -255,12 +268,12 @@ class Program(_torch_calls.Listener):
             self._collect()
             self._facts.write()
 
-    def _models_of(self, optimizer: Optimizer) -> list[ModelFacts]:
+    def _models_of(self, optimizer: Optimizer, *, may_have_changed: bool = False) -> list[ModelFacts]:
         """Models that an optimizer updates, or was given with; for the only optimizer, the only model."""
         count = sum(len(group["params"]) for group in optimizer.param_groups)
         known = self._belonging.get(optimizer)
-        if known is None or known[0] != count or self._backward.is_look:
-            held = {id(one) for one in parameters_of(optimizer)}
+        if known is None or known[0] != count or may_have_changed:
+            held = functools.cache(lambda: {id(one) for one in parameters_of(optimizer)})
             models = [model for model in self._models if model.belongs(optimizer, held)]
             if not models and len(self._models) == 1 and len(self._optimizers.items()) == 1:
                 models = self._models[:]
@@ -328,13 +341,16 @@ class Program(_torch_calls.Listener):
         self._losses.collect(self._facts, has_several_optimizers=len(optimizers) > 1)
         self._inputs.collect(self._facts)
         held = optimizers.held() if are_optimizers_known else None
+        # Parameters of a large model take a while to be named.
+        parameters = {model: model.parameters() for model in self._models}
         for model in self._models:
             model.collect(
-                self._facts, held, self._backward.place, models=self._most_models, optimizers=len(optimizers)
-            )
+                self._facts, parameters[model], held, self._backward.place,
+                models=self._most_models, optimizers=len(optimizers),
+            )  # fmt: skip
         if are_optimizers_known:
             for optimizer, known in optimizers.items():
-                self._collect_optimizer(optimizer, known)
+                self._collect_optimizer(optimizer, known, parameters)
         if self._by_hand:
             self._facts.put("updates_by_hand", "", self._by_hand, {}, _source.of_place(self._backward.place))
         numbers, texts = self._clipping.numbers()
@@ -357,11 +373,13 @@ class Program(_torch_calls.Listener):
             source = _source.of(file, line, function)
             self._facts.put("time_by_line", f"{os.path.basename(file)}:{line}", numbers, texts, source)
 
-    def _collect_optimizer(self, optimizer: Optimizer, known: Known) -> None:
+    def _collect_optimizer(
+        self, optimizer: Optimizer, known: Known, parameters: Mapping[ModelFacts, list[tuple[str, torch.Tensor]]]
+    ) -> None:
         if not known.updates:
             return
-        models = {id(one): name for model in self._models for name, one in model.parameters()}
-        ours = [one for model in self._models_of(optimizer) for one in model.parameters()]
+        models = {id(one): name for named in parameters.values() for name, one in named}
+        ours = [one for model in self._models_of(optimizer) for one in parameters[model]]
         source = _source.of_place(known.place)
         numbers, missing = self._optimizers.parameter_numbers(optimizer, known, models, ours)
         texts = {"missing": ", ".join(missing[:5])}

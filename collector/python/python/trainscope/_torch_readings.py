@@ -6,6 +6,7 @@ import torch
 from torch import nn
 from torch.optim import Optimizer
 
+from trainscope._torch_device import PLAIN
 from trainscope._torch_graph import named_parameters
 from trainscope._torch_updates import Updates
 from trainscope._torch_watched import WatchedModel, role_of
@@ -41,11 +42,12 @@ class Readings:
         read_weights: list[Item] = []
         read_gradients: list[Item] = []
         without: list[str] = []
-        prefix, wants = watched.prefix, watched.selection.has_name
+        prefix, wants, read = watched.prefix, watched.selection.has_name, self._read
         for name, parameter in named_parameters(model)[0]:
-            if id(parameter) in others or nn.parameter.is_lazy(parameter):
+            identity = id(parameter)
+            if identity in others or (type(parameter) not in PLAIN and nn.parameter.is_lazy(parameter)):
                 continue
-            self._read.add(id(parameter))
+            read.add(identity)
             name = prefix + name
             if weights and wants(name):
                 read_weights.append((name, role_of(parameter), parameter))

@@ -262,15 +262,31 @@ class Watch:
 
     def _record(self, items: list[Item], step: int, scale: float = 1.0, factor: torch.Tensor | None = None) -> None:
         """Records statistics: at once in the memory of the processor, as rows that are computed on other devices."""
-        if any(type(tensor) not in PLAIN or not tensor.is_cpu for _, _, tensor in items):
-            items = [(name, role, whole(tensor)) for name, role, tensor in items]
-            remote = [item for item in items if not item[2].is_cpu or is_shard(item[2])]
-            self._device.add(remote, step, scale, factor)
-            items = [item for item in items if item[2].is_cpu and not is_shard(item[2])]
+        items = self._sent(items, step, scale, factor)
         if items:
             if factor is not None:
                 scale *= float(factor)
             self._run._record_tensors(items, step, scale)
+
+    def _record_and_find_nan(self, items: list[Item], step: int) -> bool:
+        """Records statistics as `_record` does. True if one of the tensors in the memory of the processor has a NaN."""
+        if len(items) != 1 or type(items[0][2]) is not torch.Tensor or not items[0][2].is_cpu:
+            items = self._sent(items, step)
+        return bool(items) and self._run._record_and_find_nan(items, step)
+
+    def _sent(
+        self, items: list[Item], step: int, scale: float = 1.0, factor: torch.Tensor | None = None
+    ) -> list[Item]:
+        """Takes the tensors of other devices, and returns those in the memory of the processor."""
+        for _, _, tensor in items:
+            if type(tensor) not in PLAIN or not tensor.is_cpu:
+                break
+        else:
+            return items
+        items = [(name, role, whole(tensor)) for name, role, tensor in items]
+        remote = [item for item in items if not item[2].is_cpu or is_shard(item[2])]
+        self._device.add(remote, step, scale, factor)
+        return [item for item in items if item[2].is_cpu and not is_shard(item[2])]
 
     def _end_look(self) -> None:
         """Ends the update of a sampled step."""

@@ -20,6 +20,7 @@ from torch.nn import functional
 from torch.utils.checkpoint import checkpoint
 from trainscope import _torch_forensics as forensics
 from trainscope import _torch_not_finite as not_finite
+from trainscope._native import GradientHook
 from trainscope._torch_lines import Lines
 
 TYPES = {"fp32": torch.float32, "fp16": torch.float16, "bf16": torch.bfloat16}
@@ -772,6 +773,42 @@ def test_findings_and_searches_are_limited(begin: Begin) -> None:
     run, facts = begin()
     trained(run, Net(lambda x: x * 0), lambda y: (y * 0).sqrt().mean(), batches(40), skips=False)
     assert len(facts) <= not_finite.MAX_FINDINGS
+
+
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16, torch.float32, torch.float64])
+def test_the_hook_of_gradients_calls_for_what_is_not_finite_alone(dtype: torch.dtype) -> None:
+    calls: list[tuple[Any, ...]] = []
+    hook = GradientHook(7, [0, 2], lambda *given: calls.append(given))
+    finite = torch.full((3, 5), torch.finfo(dtype).max, dtype=dtype)
+    hook((finite, None, finite.T), (finite,))
+    hook((None, torch.full((2,), torch.nan, dtype=dtype), finite[:, ::2]), (finite,))
+    hook((finite[:0], None, finite[0, 0].expand(4)), (finite,))
+    assert not calls
+    for value in (torch.nan, torch.inf, -torch.inf):
+        bad = finite.clone()
+        bad[2, 4] = value
+        outgoing = (finite, None, bad)
+        hook(outgoing, (finite,))
+        at, given, incoming = calls.pop()
+        assert at == 7 and given is outgoing and incoming[0] is finite and not calls
+
+
+def test_the_hook_of_gradients_leaves_what_it_cannot_read_to_python() -> None:
+    calls: list[tuple[Any, ...]] = []
+    hook = GradientHook(0, [0], lambda *given: calls.append(given))
+    freed = torch.ones(4)
+    freed.untyped_storage().resize_(0)
+    others = [torch.ones(2, device="meta"), torch.ones(2, dtype=torch.int32), freed]
+    for number, other in enumerate(others):
+        hook((other,), ())
+        assert len(calls) == number + 1
+
+
+def test_the_nan_of_an_output_is_known_from_its_statistics(begin: Begin) -> None:
+    run, _ = begin()
+    whole, bad = torch.ones(4), torch.tensor([1.0, torch.nan])
+    assert not run._record_and_find_nan([("whole", "activation", whole), ("infinite", "activation", whole / 0)], 0)
+    assert run._record_and_find_nan([("whole#2", "activation", whole), ("bad", "activation", bad)], 0)
 
 
 def test_lines_cost_little(begin: Begin) -> None:
