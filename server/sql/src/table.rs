@@ -178,8 +178,9 @@ struct Cursor {
 enum ColumnCopy {
     /// One for each row; [`NO_NUMBER`] for NULL.
     Ints(Vec<i64>),
-    /// Values, each with the end of the rows that have it.
-    Runs(Vec<(u32, Run)>),
+    /// Values, each with the end of the rows that have it, and the position of the last one read: `SQLite` reads rows in
+    /// their order, and a search for each row takes 8 % of the time of a GROUP BY.
+    Runs(Vec<(u32, Run)>, std::cell::Cell<usize>),
 }
 
 enum Run {
@@ -243,7 +244,9 @@ unsafe impl VTabCursor for Cursor {
                 let keys = order.iter().find(|(_, other, _)| *other == column);
                 copied.extend(rows.iter().filter_map(|rows| {
                     let copy = match keys {
-                        Some((_, _, keys)) => ColumnCopy::Runs(runs(rows, keys)),
+                        Some((_, _, keys)) => {
+                            ColumnCopy::Runs(runs(rows, keys), std::cell::Cell::new(0))
+                        }
                         None => ColumnCopy::Ints(ints(&*self.rows, rows, column)?),
                     };
                     Some((column, copy))
@@ -278,8 +281,17 @@ unsafe impl VTabCursor for Cursor {
                     _ => context.set_result(Null),
                 };
             }
-            Some((_, ColumnCopy::Runs(runs))) => {
-                let run = runs.partition_point(|(end, _)| *end <= self.at);
+            Some((_, ColumnCopy::Runs(runs, last))) => {
+                // The rows before the end of a run are in it if those of the run before it are passed.
+                let is_in = |run: usize| {
+                    let begin = run.checked_sub(1).and_then(|run| runs.get(run));
+                    let begins = begin.is_none_or(|(end, _)| *end <= self.at);
+                    begins && runs.get(run).is_some_and(|(end, _)| self.at < *end)
+                };
+                let mut near = [last.get(), last.get() + 1].into_iter();
+                let run = near.find(|run| is_in(*run));
+                let run = run.unwrap_or_else(|| runs.partition_point(|(end, _)| *end <= self.at));
+                last.set(run);
                 return match runs.get(run).map(|(_, run)| run) {
                     Some(Run::Int(value)) => context.set_result(*value),
                     Some(Run::Text(text)) => context.set_result(text.as_str()),

@@ -21,6 +21,9 @@ use crate::files;
 /// Maximum size of a table.
 const MAX_TABLE_BYTES: u64 = 1 << 28;
 
+/// Rows of a table after whose conversion their memory is returned: a few MiB.
+const SHRUNK_ROWS: usize = 32 << 10;
+
 /// A tensor of an iteration: its name, its file, and its row in a table if it has no separate file.
 type IterationTensor<'a> = (
     DumpedName,
@@ -174,8 +177,17 @@ pub(crate) fn add_iteration<'a>(
         .keys()
         .next()
         .is_none_or(|first| *first == graph);
-    for tensor in known.tensors(names) {
-        let (name, source, figures) = &mut files[tensor.file];
+    // From the last to the first: memory of rows goes back while tensors take it.
+    let first = all.tensors.len();
+    let mut tensors = known.tensors(names);
+    while let Some(tensor) = tensors.pop() {
+        files.truncate(tensor.file + 1);
+        let Some((name, source, figures)) = files.pop() else {
+            break;
+        };
+        if files.len().is_multiple_of(SHRUNK_ROWS) {
+            files.shrink_to_fit();
+        }
         let is_parameter = &*name.op_type == "Parameter";
         all.tensors.push(ListedTensor {
             // A graph that evaluates has operators and parameters of the same names.
@@ -184,7 +196,7 @@ pub(crate) fn add_iteration<'a>(
             } else {
                 format!("graph_{graph}/{}", tensor.name).into()
             },
-            op: Arc::clone(&name.op_type),
+            op: name.op_type,
             // A graph that evaluates only reads them.
             role: if is_parameter && !known.is_training() {
                 Role::FrozenWeight
@@ -192,7 +204,7 @@ pub(crate) fn add_iteration<'a>(
                 Role::Other
             },
             source,
-            content: match figures.take() {
+            content: match figures {
                 Some(Ok(figures)) => Content::Known(figures),
                 Some(Err(opaque)) => Content::Opaque(opaque),
                 None => Content::At(Place {
@@ -203,6 +215,7 @@ pub(crate) fn add_iteration<'a>(
             },
         });
     }
+    all.tensors[first..].reverse();
 }
 
 fn keys(files: &[IterationTensor<'_>]) -> FxHashSet<(Arc<str>, bool, u32)> {

@@ -397,9 +397,8 @@ fn look(
                 && is_judged(watchpoint.condition)
                 && watchpoint.watches(seen.name, &subject)
         });
-        let memories = watching.map(|(watchpoint, _)| Memory::new(watchpoint));
-        let memories = memories.collect();
-        tensors.push(Tensor::new(seen, subject, memories))
+        let watching = watching.map(|(watchpoint, _)| watchpoint).collect();
+        tensors.push(Tensor::new(seen, subject, watching))
     });
     let Some(tensor) = tensors.all.get_mut(index) else {
         return;
@@ -426,18 +425,29 @@ fn look(
         before,
         digest: &digest,
     };
-    for memory in &mut tensor.memories {
-        if let Some(watchpoint) = watchpoints.all().get(memory.watchpoint as usize)
-            && memory.judge(watchpoint, &shown)
-        {
-            let at = (memory.watchpoint, watchpoint);
-            fresh.push(at, seen.rank, seen.step, &tensor.name);
+    let steps = u32::try_from(tensor.history.seen).unwrap_or(u32::MAX);
+    for &number in &*tensor.watching {
+        let Some(watchpoint) = watchpoints.all().get(number as usize) else {
+            continue;
+        };
+        let mut memories = tensor.memories.iter_mut();
+        let known = memories.find(|memory| memory.watchpoint == number);
+        let mut blank = Memory::new(number, steps);
+        let is_known = known.is_some();
+        let memory = known.unwrap_or(&mut blank);
+        if memory.judge(watchpoint, &shown) {
+            fresh.push((number, watchpoint), seen.rank, seen.step, &tensor.name);
             if limit.is_short
-                && let Some(results) = &mut memory.results
-                && results.episodes.len() > limit.newest
+                && let Some(hits) = &mut memory.hits
+                && hits.episodes.len() > limit.newest
             {
-                results.episodes.remove(0);
+                hits.episodes.remove(0);
             }
+        }
+        // A number of steps from a first one on is not that of the history.
+        if !is_known && (!blank.is_blank() || watchpoint.from_step.is_some()) {
+            tensor.memories.reserve_exact(1);
+            tensor.memories.push(blank);
         }
     }
     tensor.history.push(digest, limit);
@@ -447,7 +457,7 @@ fn look(
 const IDLE_SAMPLES: u64 = 40;
 
 impl Tensor {
-    fn new(seen: &Observation<'_>, subject: Subject, memories: Box<[Memory]>) -> Self {
+    fn new(seen: &Observation<'_>, subject: Subject, watching: Arc<[u32]>) -> Self {
         Self {
             rank: seen.rank,
             name: seen.name.into(),
@@ -457,7 +467,8 @@ impl Tensor {
             dtype: seen.summary.dtype,
             shape: seen.summary.shape.as_slice().into(),
             history: History::default(),
-            memories,
+            watching,
+            memories: Vec::new(),
             labels: None,
             idle_for: Box::default(),
         }
@@ -505,33 +516,35 @@ impl Memory {
             Verdict::Pass => self.streak = 0,
             Verdict::Inconclusive(missing) => {
                 self.streak = 0;
-                let known = &mut self.results.get_or_insert_default().missing;
-                match known.iter_mut().find(|m| m.0 == missing) {
-                    Some((_, _, steps)) => *steps += 1,
-                    None => known.push((missing, step, 1)),
+                let mut known = self.missing.iter_mut();
+                if let Some((_, _, steps)) = known.find(|known| known.0 == missing) {
+                    *steps += 1;
+                } else {
+                    self.missing.reserve_exact(1);
+                    self.missing.push((missing, step, 1));
                 }
             }
             Verdict::Hit(evidence) => {
-                let results = self.results.get_or_insert_default();
+                let hits = self.hits.get_or_insert_default();
                 if self.streak == 0 {
-                    results.since = step;
-                    results.evidence = evidence;
+                    hits.since = step;
+                    hits.evidence = evidence;
                 }
                 self.streak = self.streak.saturating_add(1);
                 if self.streak < watchpoint.patience {
                     return false;
                 }
-                if let Some(episode) = results.episodes.last_mut().filter(|_| was_quiet) {
+                if let Some(episode) = hits.episodes.last_mut().filter(|_| was_quiet) {
                     episode.last = step;
                     return false;
                 }
                 let begins = self.streak == watchpoint.patience;
                 let (first, evidence) = if begins {
-                    (results.since, results.evidence)
+                    (hits.since, hits.evidence)
                 } else {
                     (step, evidence)
                 };
-                results.episodes.push(Episode {
+                hits.episodes.push(Episode {
                     first,
                     last: step,
                     evidence,
@@ -554,9 +567,9 @@ mod tests {
     use super::{Evaluator, Memory, Observation, Tensor, Watchpoints};
 
     /// Most bytes of a tensor without its name and figures: a table of dumps may hold millions.
-    const MAX_TENSOR_BYTES: usize = 176;
-    /// Most bytes of a watchpoint for a tensor without results.
-    const MAX_MEMORY_BYTES: usize = 24;
+    const MAX_TENSOR_BYTES: usize = 192;
+    /// Most bytes of a watchpoint for a tensor without hits.
+    const MAX_MEMORY_BYTES: usize = 48;
 
     #[test]
     fn tensors_are_small_and_share_what_they_have_in_common() {
@@ -587,6 +600,7 @@ mod tests {
         };
         assert!(Arc::ptr_eq(&first.op, &second.op) && Arc::ptr_eq(&first.shape, &other.shape));
         assert!(Arc::ptr_eq(&first.name, &first.subject.module));
+        assert!(Arc::ptr_eq(&first.watching, &other.watching) && !first.watching.is_empty());
         assert_eq!((other.rank, &*other.name), (1, "a"));
     }
 }

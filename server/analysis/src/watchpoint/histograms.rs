@@ -14,7 +14,7 @@ use super::model::missing::Missing;
 use super::model::new_hit::NewHit;
 use super::model::run::Run;
 use super::model::subject::{Class, Target};
-use super::model::tensor::Tensor;
+use super::model::tensor::{Memory, Tensor};
 
 /// Converts the counts of NaN and infinities to those of a tensor; all else stays unknown. If the format has no such
 /// counts, NaN shows in the minimum, maximum, sum or edges.
@@ -97,11 +97,7 @@ pub(crate) fn judge(run: &Run<'_>, index: u32, watchpoint: &Watchpoint, judged: 
             continue;
         }
         let in_full = run.in_full(tensor);
-        let memory = tensor
-            .memories
-            .iter()
-            .find(|memory| memory.watchpoint == index);
-        let Some(memory) = memory else {
+        if !tensor.watching.contains(&index) {
             let target = watchpoint.condition.target;
             let is_about_tensors = !matches!(target, Target::Run | Target::Profile);
             if let Some(first) = tensor
@@ -113,8 +109,10 @@ pub(crate) fn judge(run: &Run<'_>, index: u32, watchpoint: &Watchpoint, judged: 
                 judged.missing.push((tensor.rank, tensor.name.clone(), why));
             }
             continue;
-        };
-        for episode in memory.episodes() {
+        }
+        let mut memories = tensor.memories.iter();
+        let memory = memories.find(|memory| memory.watchpoint == index);
+        for episode in memory.map(Memory::episodes).unwrap_or_default() {
             let step = episode.first;
             if in_full.is_some_and(|full| full.history.at(step).is_some()) {
                 continue;

@@ -93,7 +93,7 @@ pub(crate) fn findings(watchpoints: &Watchpoints, run: &Run<'_>) -> Findings {
     let histograms = run.histograms.iter();
     let histograms = histograms.filter(|histogram| run.in_full(histogram).is_none());
     let (read, unread): (Vec<&Tensor>, Vec<&Tensor>) =
-        histograms.partition(|histogram| !histogram.memories.is_empty());
+        histograms.partition(|histogram| !histogram.watching.is_empty());
     let histograms = read.len() as u64;
     let reads_all_scalars = watchpoints
         .all()

@@ -1,6 +1,8 @@
-//! Reports with changed bytes.
+//! Reports with changed bytes, and with any tables and cells.
 
 use super::*;
+
+mod made;
 
 /// Pseudo-random numbers below `limit` (Knuth's linear congruential generator).
 struct Random(u64);
@@ -57,5 +59,30 @@ fn changed_reports_are_refused_or_are_whole_json() {
     assert!(
         (100..400).contains(&are_read),
         "{are_read} of 400 were read"
+    );
+}
+
+#[test]
+fn any_tables_and_cells_give_whole_json() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut random = Random(20_261_130);
+    let (mut are_read, mut have_events) = (0, 0);
+    for number in 0..300 {
+        let path = folder.path().join(format!("{number}.sqlite"));
+        let length = random.below(2_000);
+        let choices = (0..length).map(|_| random.below(256).to_le_bytes()[0]);
+        made::write(&path, &choices.collect::<Vec<u8>>()).unwrap();
+        let mut json = Vec::new();
+        if read(&path, &mut |block| json.extend_from_slice(block)).is_ok() {
+            let trace: Result<Value, _> = serde_json::from_slice(&json);
+            let trace = trace.unwrap_or_else(|error| panic!("database {number}: {error}"));
+            are_read += 1;
+            let events = trace["traceEvents"].as_array().unwrap();
+            have_events += u32::from(!events.is_empty());
+        }
+    }
+    assert!(
+        are_read > 200 && have_events > 100,
+        "{are_read} {have_events}"
     );
 }

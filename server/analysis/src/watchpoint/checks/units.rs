@@ -1,5 +1,8 @@
 //! Units without information: dead, saturated, or attending to a single key.
 
+use std::cell::LazyCell;
+use std::collections::BTreeMap;
+
 use trainscope_format::Severity;
 
 use super::{Evidence, Judgement};
@@ -8,7 +11,7 @@ use crate::watchpoint::model::history::Digest;
 use crate::watchpoint::model::key::Key;
 use crate::watchpoint::model::missing::Missing;
 use crate::watchpoint::model::new_hit::{NewHit, number, percent, warning_if};
-use crate::watchpoint::model::run::{HIGH_SHARE, Run, high_level};
+use crate::watchpoint::model::run::{Flow, HIGH_SHARE, Run, high_level};
 use crate::watchpoint::model::subject::{Class, Family};
 use crate::watchpoint::model::tensor::Tensor;
 
@@ -30,6 +33,7 @@ const TWO_KEYS: f64 = 0.5;
 pub(crate) fn dead(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Judgement {
     let units_limit = watchpoint.limits.value(Key::UnitsGt);
     let zeros_limit = watchpoint.limits.value(Key::ZerosGt);
+    let outputs = LazyCell::new(|| Outputs::of(run));
     let mut judged = Judgement::default();
     for layer in layers(run, watchpoint, |family| family == Family::Relu) {
         let knows_units = layer.history.iter().any(|d| !d.idle_units.is_nan());
@@ -61,7 +65,8 @@ pub(crate) fn dead(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Judgement 
             .history
             .first()
             .is_some_and(|d| d.zero_share < ALIVE_ZEROS);
-        let is_far = logits_of(run, layer)
+        let is_far = outputs
+            .before(run, layer)
             .and_then(|t| t.history.at(first.step))
             .is_some_and(|d| d.mean < FAR_BELOW);
         let is_bad = is_whole || was_alive || is_far;
@@ -85,11 +90,12 @@ pub(crate) fn dead(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Judgement 
 pub(crate) fn saturated(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Judgement {
     let units_limit = watchpoint.limits.value(Key::UnitsGt);
     let slope_limit = watchpoint.limits.value(Key::SlopeLt);
+    let outputs = LazyCell::new(|| Outputs::of(run));
     let mut found = Vec::new();
     for layer in layers(run, watchpoint, |f| {
         matches!(f, Family::Tanh | Family::Sigmoid)
     }) {
-        if is_last(run, layer) {
+        if outputs.is_last(run, layer) {
             continue;
         }
         let slope = |d: &Digest| mean_slope(d, run.family(layer));
@@ -143,13 +149,14 @@ pub(crate) fn saturated(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Judge
 pub(crate) fn collapsed_attention(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Judgement {
     let limit = watchpoint.limits.value(Key::ConcentrationGt);
     let logit_limit = watchpoint.limits.value(Key::LogitGt);
+    let outputs = LazyCell::new(|| Outputs::of(run));
     let mut found = Vec::new();
     for layer in layers(run, watchpoint, |family| family == Family::Softmax) {
         let keys = layer.shape.last().copied().unwrap_or(0);
-        if is_last(run, layer) || keys < MIN_KEYS {
+        if keys < MIN_KEYS || outputs.is_last(run, layer) {
             continue;
         }
-        let logits = logits_of(run, layer);
+        let logits = outputs.before(run, layer);
         let is_extreme = |d: &Digest| {
             let before = logits.and_then(|t| t.history.at(d.step));
             before.is_some_and(|l| l.is_finite() && l.max > logit_limit)
@@ -175,13 +182,56 @@ pub(crate) fn collapsed_attention(run: &Run<'_>, _: u32, watchpoint: &Watchpoint
     found.into()
 }
 
-/// Input of a softmax: the tensor computed right before it with the same shape.
-fn logits_of<'a>(run: &Run<'a>, softmax: &Tensor) -> Option<&'a Tensor> {
-    let flow = run.flow(softmax);
-    let before = run.of_class(softmax.rank, Class::Activation);
-    before
-        .filter(|t| run.flow(t) < flow && t.shape == softmax.shape)
-        .max_by_key(|t| run.flow(t))
+/// A tensor with its position in a step.
+type Placed<'a> = (Flow, &'a Tensor);
+
+/// Outputs of layers in the order of their computation, by rank and shape: a table of dumps may have 100,000 layers to
+/// judge.
+struct Outputs<'a> {
+    by_shape: BTreeMap<(u32, &'a [u64]), Vec<Placed<'a>>>,
+    /// Position of the last layer with weights of each rank.
+    last_weights: BTreeMap<u32, Flow>,
+}
+
+impl<'a> Outputs<'a> {
+    fn of(run: &Run<'a>) -> Self {
+        let mut outputs = Self {
+            by_shape: BTreeMap::new(),
+            last_weights: BTreeMap::new(),
+        };
+        for &rank in &run.ranks {
+            for tensor in run.of_class(rank, Class::Activation) {
+                let flow = run.flow(tensor);
+                let alike = outputs.by_shape.entry((rank, &*tensor.shape)).or_default();
+                alike.push((flow, tensor));
+                let layer = &tensor.subject.module;
+                if run.find(rank, Class::Weight, layer, "weight").is_some()
+                    || run.family(tensor) == Family::Linear
+                {
+                    let last = outputs.last_weights.entry(rank).or_insert(flow);
+                    *last = flow.max(*last);
+                }
+            }
+        }
+        for alike in outputs.by_shape.values_mut() {
+            alike.sort_by_key(|(flow, _)| *flow);
+        }
+        outputs
+    }
+
+    /// The output computed right before a tensor with its shape: the input of a softmax or `ReLU`.
+    fn before(&self, run: &Run<'_>, tensor: &Tensor) -> Option<&'a Tensor> {
+        let alike = self.by_shape.get(&(tensor.rank, &*tensor.shape))?;
+        let flow = run.flow(tensor);
+        let before = alike.partition_point(|(other, _)| *other < flow);
+        Some(alike.get(before.checked_sub(1)?)?.1)
+    }
+
+    /// True if no layer with weights follows: its output is that of the model, and may be certain.
+    fn is_last(&self, run: &Run<'_>, layer: &Tensor) -> bool {
+        let last = self.last_weights.get(&layer.rank);
+        last.is_none_or(|last| *last <= run.flow(layer))
+    }
 }
 
 fn layers<'a>(
@@ -191,19 +241,6 @@ fn layers<'a>(
 ) -> impl Iterator<Item = &'a Tensor> {
     let all = watchpoint.tensors_of(run);
     all.filter(move |t| t.subject.class == Class::Activation && is_it(run.family(t)))
-}
-
-/// True if no layer with weights follows: its output is that of the model, and may be certain.
-fn is_last(run: &Run<'_>, layer: &Tensor) -> bool {
-    let flow = run.flow(layer);
-    let mut after = run
-        .of_class(layer.rank, Class::Activation)
-        .filter(|t| run.flow(t) > flow);
-    !after.any(|t| {
-        run.find(t.rank, Class::Weight, &t.subject.module, "weight")
-            .is_some()
-            || run.family(t) == Family::Linear
-    })
 }
 
 /// The longest run of matching observations at the end, if it is long enough: its first digest and last step.

@@ -71,7 +71,7 @@ pub(crate) struct Run<'a> {
     /// Loss of guessing by rank.
     guesses: OnceCell<BTreeMap<u32, Option<f64>>>,
     /// Layers in the order of their first record.
-    recorded: HashMap<&'a str, u32, RandomState>,
+    recorded: LayerOrder,
 }
 
 pub(crate) struct RunData<'a> {
@@ -112,7 +112,7 @@ impl<'a> Run<'a> {
         }
         let (mut by_name, hasher) = (HashTable::<u32>::new(), RandomState::default());
         let key_at = |index: u32| tensors.get(index as usize).map(key_of);
-        let mut of_layer: HashMap<&str, u32, RandomState> = HashMap::default();
+        let mut order = LayerOrder::default();
         for (index, tensor) in (0..).zip(tensors) {
             let entry = by_name.entry(
                 hasher.hash_one(key_of(tensor)),
@@ -120,14 +120,15 @@ impl<'a> Run<'a> {
                 |&other| key_at(other).map_or(0, |key| hasher.hash_one(key)),
             );
             entry.or_insert(index);
-            let next = u32::try_from(of_layer.len()).unwrap_or(u32::MAX);
-            of_layer.entry(&*tensor.subject.module).or_insert(next);
+            order.add((tensors, histograms), index);
         }
         let mut first_layers = knowledge.first_layers.iter().map(|name| &**name);
-        let input = first_layers.find(|name| of_layer.contains_key(name));
-        for tensor in histograms {
-            let next = u32::try_from(of_layer.len()).unwrap_or(u32::MAX);
-            of_layer.entry(&*tensor.subject.module).or_insert(next);
+        let input = first_layers.find(|name| order.of((tensors, histograms), name).is_some());
+        for (index, _) in (tensors.len()..).zip(histograms) {
+            order.add(
+                (tensors, histograms),
+                u32::try_from(index).unwrap_or(u32::MAX),
+            );
         }
         Self {
             tensors,
@@ -146,7 +147,7 @@ impl<'a> Run<'a> {
             hasher,
             input,
             guesses: OnceCell::new(),
-            recorded: of_layer,
+            recorded: order,
         }
     }
 
@@ -272,7 +273,8 @@ impl<'a> Run<'a> {
     fn place(&self, module: &str) -> u32 {
         self.places.of(module).unwrap_or_else(|| {
             let known = u32::try_from(self.places.len()).unwrap_or(u32::MAX);
-            let recorded = self.recorded.get(module).copied().unwrap_or(u32::MAX);
+            let recorded = self.recorded.of((self.tensors, self.histograms), module);
+            let recorded = recorded.unwrap_or(u32::MAX);
             known.saturating_add(recorded)
         })
     }
@@ -284,7 +286,7 @@ impl<'a> Run<'a> {
                 .memories
                 .iter()
                 .filter(move |m| m.watchpoint == watchpoint);
-            of_tensor.map(move |m| (tensor, m.episodes(), m.missing()))
+            of_tensor.map(move |m| (tensor, m.episodes(), &*m.missing))
         })
     }
 
@@ -356,6 +358,46 @@ impl<'a> Run<'a> {
         };
         ((first / guess - 1.0).abs() < limit).then_some(guess)
     }
+}
+
+/// Layers in the order of their first record: a fifth of the memory of a map by their names.
+#[derive(Default)]
+struct LayerOrder {
+    /// The first tensor of each layer, among the tensors and the histograms after them, and the layer's number.
+    firsts: HashTable<(u32, u32)>,
+    hasher: RandomState,
+}
+
+/// Tensors and histograms of a run.
+type Recorded<'a> = (&'a [Tensor], &'a [Tensor]);
+
+impl LayerOrder {
+    fn add(&mut self, recorded: Recorded<'_>, index: u32) {
+        let module = module_at(recorded, index);
+        let next = u32::try_from(self.firsts.len()).unwrap_or(u32::MAX);
+        let entry = self.firsts.entry(
+            self.hasher.hash_one(module),
+            |first| module_at(recorded, first.0) == module,
+            |first| self.hasher.hash_one(module_at(recorded, first.0)),
+        );
+        entry.or_insert((index, next));
+    }
+
+    /// The number of a layer.
+    fn of(&self, recorded: Recorded<'_>, module: &str) -> Option<u32> {
+        let is_it = |first: &(u32, u32)| module_at(recorded, first.0) == module;
+        let first = self.firsts.find(self.hasher.hash_one(module), is_it);
+        first.map(|first| first.1)
+    }
+}
+
+fn module_at((tensors, histograms): Recorded<'_>, index: u32) -> &str {
+    let index = index as usize;
+    let tensor = match index.checked_sub(tensors.len()) {
+        Some(after) => histograms.get(after),
+        None => tensors.get(index),
+    };
+    tensor.map_or("", |tensor| &*tensor.subject.module)
 }
 
 /// A fault of the program exists before anything runs.

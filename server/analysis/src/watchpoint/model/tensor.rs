@@ -27,7 +27,10 @@ pub(crate) struct Tensor {
     pub(crate) dtype: DType,
     pub(crate) shape: Arc<[u64]>,
     pub(crate) history: History,
-    pub(crate) memories: Box<[Memory]>,
+    /// Watchpoints with a formula that judge it, by index.
+    pub(crate) watching: Arc<[u32]>,
+    /// States of those with results, a streak or a first step; the others passed at every step.
+    pub(crate) memories: Vec<Memory>,
     /// Totals over all steps, of labels alone.
     pub(crate) labels: Option<Box<Labels>>,
     /// Samples since each `ReLU` unit was last non-zero.
@@ -42,19 +45,19 @@ pub(crate) struct Memory {
     pub(crate) streak: u32,
     /// Remaining observations of the cooldown.
     pub(crate) quiet: u32,
-    /// Results, once there are any: most tensors have none.
-    pub(crate) results: Option<Box<Results>>,
+    /// Hits, once there are any: most tensors have none.
+    pub(crate) hits: Option<Box<Hits>>,
+    /// Reasons why it was not judged, each with its first step and number of steps.
+    pub(crate) missing: Vec<(Missing, i64, u64)>,
 }
 
-/// Results of a watchpoint for a tensor, other than that it passed.
+/// Hits of a watchpoint for a tensor.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Results {
+pub(crate) struct Hits {
     /// First step of the current streak, and its evidence.
     pub(crate) since: i64,
     pub(crate) evidence: Evidence,
     pub(crate) episodes: Vec<Episode>,
-    /// Reasons why it was not judged, each with its first step and number of steps.
-    pub(crate) missing: Vec<(Missing, i64, u64)>,
 }
 
 /// An interval of steps in which a condition was met.
@@ -74,29 +77,29 @@ pub(crate) struct TensorList {
     hasher: RandomState,
     ops: HashSet<Arc<str>, RandomState>,
     shapes: HashSet<Arc<[u64]>, RandomState>,
+    watchings: HashSet<Arc<[u32]>, RandomState>,
 }
 
 impl Memory {
-    pub(crate) fn new(watchpoint: u32) -> Self {
+    /// The state after a number of steps that passed.
+    pub(crate) fn new(watchpoint: u32, seen: u32) -> Self {
         Self {
             watchpoint,
-            seen: 0,
+            seen,
             streak: 0,
             quiet: 0,
-            results: None,
+            hits: None,
+            missing: Vec::new(),
         }
     }
 
-    pub(crate) fn episodes(&self) -> &[Episode] {
-        self.results
-            .as_ref()
-            .map_or(&[], |results| &results.episodes)
+    /// True for the state of [`Self::new`].
+    pub(crate) fn is_blank(&self) -> bool {
+        self.streak == 0 && self.quiet == 0 && self.hits.is_none() && self.missing.is_empty()
     }
 
-    pub(crate) fn missing(&self) -> &[(Missing, i64, u64)] {
-        self.results
-            .as_ref()
-            .map_or(&[], |results| &results.missing)
+    pub(crate) fn episodes(&self) -> &[Episode] {
+        self.hits.as_ref().map_or(&[], |hits| &hits.episodes)
     }
 }
 
@@ -116,6 +119,7 @@ impl TensorList {
         let index = self.all.len();
         share(&mut self.ops, &mut tensor.op);
         share(&mut self.shapes, &mut tensor.shape);
+        share(&mut self.watchings, &mut tensor.watching);
         if tensor.subject.module == tensor.name {
             tensor.subject.module = Arc::clone(&tensor.name);
         }
