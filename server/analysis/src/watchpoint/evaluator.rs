@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use foldhash::fast::RandomState;
 use trainscope_api::findings::UnreadTensor;
-use trainscope_format::tensor::{ChannelStats, Tolerance};
+use trainscope_format::tensor::Tolerance;
 use trainscope_format::{Histogram, Role, SessionStart};
 
 use super::about_files;
@@ -18,7 +18,7 @@ use super::fresh::{FreshHit, FreshHits};
 use super::histograms;
 use super::model::condition::{Condition, FormulaInput, Verdict, Watchpoint};
 use super::model::finding::Findings;
-use super::model::history::{Digest, History, HistoryLimit, share};
+use super::model::history::{Digest, History, HistoryLimit};
 use super::model::knowledge::Knowledge;
 use super::model::observation::{Needs, Observation};
 use super::model::profile::ProfileJudgement;
@@ -453,9 +453,6 @@ fn look(
     tensor.history.push(digest, limit);
 }
 
-/// Minimum number of idle samples of a unit: fewer may be chance.
-const IDLE_SAMPLES: u64 = 40;
-
 impl Tensor {
     fn new(seen: &Observation<'_>, subject: Subject, watching: Arc<[u32]>) -> Self {
         Self {
@@ -472,24 +469,6 @@ impl Tensor {
             labels: None,
             idle_for: Box::default(),
         }
-    }
-
-    /// The share of units that have been zero for too many samples to be chance.
-    fn note_idle(&mut self, channels: &ChannelStats) -> f32 {
-        if self.idle_for.len() != channels.len() {
-            self.idle_for = vec![0; channels.len()].into();
-        }
-        let mut idle = 0_u64;
-        for (samples, zero) in self.idle_for.iter_mut().zip(&channels.zero) {
-            let is_idle = *zero == channels.count;
-            *samples = if is_idle {
-                samples.saturating_add(channels.count)
-            } else {
-                0
-            };
-            idle += u64::from(*samples >= IDLE_SAMPLES);
-        }
-        share(idle, channels.len() as u64)
     }
 }
 

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use foldhash::fast::RandomState;
 use hashbrown::HashTable;
-use trainscope_format::tensor::DType;
+use trainscope_format::tensor::{ChannelStats, DType};
 
 use super::history::History;
 use super::labels::Labels;
@@ -78,6 +78,29 @@ pub(crate) struct TensorList {
     ops: HashSet<Arc<str>, RandomState>,
     shapes: HashSet<Arc<[u64]>, RandomState>,
     watchings: HashSet<Arc<[u32]>, RandomState>,
+}
+
+/// Minimum number of idle samples of a unit: fewer may be chance.
+const IDLE_SAMPLES: u64 = 40;
+
+impl Tensor {
+    /// The share of units that have been zero for too many samples to be chance.
+    pub(crate) fn note_idle(&mut self, channels: &ChannelStats) -> f32 {
+        if self.idle_for.len() != channels.len() {
+            self.idle_for = vec![0; channels.len()].into();
+        }
+        let mut idle = 0_u64;
+        for (samples, zero) in self.idle_for.iter_mut().zip(&channels.zero) {
+            let is_idle = *zero == channels.count;
+            *samples = if is_idle {
+                samples.saturating_add(channels.count)
+            } else {
+                0
+            };
+            idle += u64::from(*samples >= IDLE_SAMPLES);
+        }
+        super::history::share(idle, channels.len() as u64)
+    }
 }
 
 impl Memory {
