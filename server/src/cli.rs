@@ -17,6 +17,7 @@ mod diff;
 mod export;
 mod importance;
 mod mistake;
+mod output;
 mod parquet;
 mod query;
 mod reading;

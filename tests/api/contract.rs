@@ -42,6 +42,7 @@ fn status_has_exactly_these_fields() {
         keys(&status),
         BTreeSet::from([
             "version",
+            "may",
             "pid",
             "started_secs",
             "base_dirs",

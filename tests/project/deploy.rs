@@ -44,7 +44,7 @@ fn flags_for_the_program_exist() {
 
 #[test]
 fn kubectl_renders_the_folders() {
-    // Installed by nobody but those who use it; the other tests read the files without it.
+    // Only its users install it; the other tests read the files without it.
     let Ok(version) = Command::new("kubectl")
         .args(["version", "--client"])
         .output()

@@ -176,7 +176,7 @@ impl Recorder {
 
 /// Tensors of one call.
 #[derive(Default)]
-struct Seen {
+struct Observation {
     /// Number of those that were read.
     read: usize,
     /// `true` if a NaN was counted in one of them.
@@ -190,10 +190,10 @@ impl Recorder {
         items: &Bound<'_, PyAny>,
         step: Option<i64>,
         scale: f64,
-    ) -> PyResult<Seen> {
+    ) -> PyResult<Observation> {
         let recorder = this.get();
         let step = step.unwrap_or_else(|| recorder.current_step());
-        let mut seen = Seen::default();
+        let mut seen = Observation::default();
         if recorder.collector.is_forked() {
             for _ in 0..items.len()? {
                 recorder.collector.count_invalid();

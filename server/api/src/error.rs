@@ -21,7 +21,7 @@ pub enum ErrorCode {
     BadRequest,
     /// 401: the token of this server is required.
     TokenWanted,
-    /// 401: the proxy that logs people in named nobody.
+    /// 401: the proxy that logs people in named no person.
     LoginWanted,
     /// 403: this person may see the run, and not change it.
     Forbidden,

@@ -1,8 +1,7 @@
 //! `trainscope export`: records of a run for other programs: tables, JSON, pictures, files.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fs::{self, File};
-use std::io::{BufWriter, Write};
+use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -15,6 +14,8 @@ use trainscope_api::tensors::TensorIndexQuery;
 use trainscope_format::Kind;
 
 use super::mistake::Mistake;
+use super::output::unwritable;
+pub(super) use super::output::{replace, write_to};
 use super::parquet;
 use super::reading::Reading;
 use super::style::QUIET;
@@ -352,19 +353,19 @@ fn chosen_tags(flags: &ExportFlags, reading: &Reading) -> Result<Vec<Tag>, Mista
 }
 
 /// Records of one run for a table.
-enum Chosen {
+enum TableSource {
     Tags(Vec<Tag>),
     Profiles(Vec<Arc<LoadedProfile>>),
 }
 
-fn choose(flags: &ExportFlags, reading: &Reading) -> Result<Chosen, Mistake> {
+fn choose(flags: &ExportFlags, reading: &Reading) -> Result<TableSource, Mistake> {
     Ok(if flags.kind.is_of_profiles() {
-        Chosen::Profiles(profile::chosen(flags, reading)?)
+        TableSource::Profiles(profile::chosen(flags, reading)?)
     } else {
         if flags.kind == ExportKind::Tensors {
             judged::listed(flags, reading, &TensorIndexQuery::default())?;
         }
-        Chosen::Tags(chosen_tags(flags, reading)?)
+        TableSource::Tags(chosen_tags(flags, reading)?)
     })
 }
 
@@ -424,19 +425,19 @@ fn write_table(flags: &ExportFlags, readings: &[Reading]) -> Result<u8, CommandE
 fn fill(
     flags: &ExportFlags,
     reading: &Reading,
-    chosen: &Chosen,
+    chosen: &TableSource,
     table: &mut Table<'_>,
     left_out: &mut SkippedTensors,
 ) -> Result<(), CommandError> {
     match (flags.kind, chosen) {
-        (_, Chosen::Profiles(loaded)) => profile::rows(flags, reading, loaded, table),
+        (_, TableSource::Profiles(loaded)) => profile::rows(flags, reading, loaded, table),
         (ExportKind::Tensors, _) => judged::tensors(flags, reading, table),
         (ExportKind::Hits, _) => judged::hits(flags, reading, table),
         (ExportKind::Diagnosis, _) => judged::diagnosis(reading, table),
-        (ExportKind::Statistics, Chosen::Tags(tags)) => {
+        (ExportKind::Statistics, TableSource::Tags(tags)) => {
             statistics::write(flags, reading, tags, table, left_out)
         }
-        (_, Chosen::Tags(tags)) => records::write(flags, reading, tags, table),
+        (_, TableSource::Tags(tags)) => records::write(flags, reading, tags, table),
     }
 }
 
@@ -577,60 +578,10 @@ impl ExportFlags {
     }
 }
 
-/// Error for a path that cannot be written.
-fn unwritable(path: &Path, error: &std::io::Error) -> Mistake {
-    Mistake::new(2, format!("the result cannot be written: {error}"))
-        .at(format!("--output {}", words::path(path)))
-        .attempt("--output in a folder that is there and may be written to")
-}
-
 /// Writes the result to its destination. An existing file is replaced once the new one is complete.
 fn write_out(
     flags: &ExportFlags,
     write: impl FnOnce(&mut (dyn Write + Send)) -> Result<(), CommandError>,
 ) -> Result<(), CommandError> {
     write_to(flags.path(), write)
-}
-
-/// Writes a result to a file, or without a path to standard output, as it is.
-pub(super) fn write_to(
-    path: Option<&Path>,
-    write: impl FnOnce(&mut (dyn Write + Send)) -> Result<(), CommandError>,
-) -> Result<(), CommandError> {
-    let Some(path) = path else {
-        let mut out = BufWriter::new(std::io::stdout());
-        write(&mut out)?;
-        return out.flush().map_err(CommandError::Output);
-    };
-    replace(path, write)
-}
-
-/// Writes a temporary file and renames it when it is complete.
-pub(super) fn replace(
-    path: &Path,
-    write: impl FnOnce(&mut (dyn Write + Send)) -> Result<(), CommandError>,
-) -> Result<(), CommandError> {
-    let failed = |error: std::io::Error| CommandError::from(unwritable(path, &error));
-    // Anything but a regular file (`/dev/null`, a pipe) is written to directly.
-    if path.exists() && !path.is_file() {
-        let mut out = BufWriter::new(File::create(path).map_err(failed)?);
-        write(&mut out)?;
-        return out.flush().map_err(failed);
-    }
-    let folder = path.parent().filter(|folder| *folder != Path::new(""));
-    let mut file =
-        tempfile::NamedTempFile::new_in(folder.unwrap_or(Path::new("."))).map_err(failed)?;
-    let mut out = BufWriter::new(&mut file);
-    write(&mut out)?;
-    out.flush().map_err(failed)?;
-    drop(out);
-    readable(file.path()).map_err(failed)?;
-    file.persist(path).map_err(|error| failed(error.error))?;
-    Ok(())
-}
-
-/// Temporary files are private; results get the usual permissions.
-pub(super) fn readable(path: &Path) -> std::io::Result<()> {
-    use std::os::unix::fs::PermissionsExt as _;
-    fs::set_permissions(path, fs::Permissions::from_mode(0o644))
 }

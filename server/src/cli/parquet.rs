@@ -357,7 +357,7 @@ impl<'a> Rows<'a> {
         let part = writer.into_inner().map_err(io::Error::other)?;
         if let (Part::File(out), Some(Output::Folder(folder))) = (part, &self.output) {
             let file = out.into_inner().map_err(io::IntoInnerError::into_error)?;
-            super::export::readable(file.path())?;
+            super::output::readable(file.path())?;
             let name = format!("part-{:05}.parquet", self.parts);
             file.persist(folder.join(name))
                 .map_err(|error| error.error)?;

@@ -35,7 +35,7 @@ pub struct Settings {
 pub(super) enum Claim {
     /// The request is of no trusted proxy.
     Nothing,
-    /// The proxy named nobody; the reason.
+    /// The proxy named no person; the reason.
     Nobody(Failure),
     Person(Viewer),
 }

@@ -183,12 +183,12 @@ pub(crate) fn collapsed_attention(run: &Run<'_>, _: u32, watchpoint: &Watchpoint
 }
 
 /// A tensor with its position in a step.
-type Placed<'a> = (Flow, &'a Tensor);
+type LayerPlaces<'a> = (Flow, &'a Tensor);
 
 /// Outputs of layers in the order of their computation, by rank and shape: a table of dumps may have 100,000 layers to
 /// judge.
 struct Outputs<'a> {
-    by_shape: BTreeMap<(u32, &'a [u64]), Vec<Placed<'a>>>,
+    by_shape: BTreeMap<(u32, &'a [u64]), Vec<LayerPlaces<'a>>>,
     /// Position of the last layer with weights of each rank.
     last_weights: BTreeMap<u32, Flow>,
 }

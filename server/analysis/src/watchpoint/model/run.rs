@@ -369,10 +369,10 @@ struct LayerOrder {
 }
 
 /// Tensors and histograms of a run.
-type Recorded<'a> = (&'a [Tensor], &'a [Tensor]);
+type LayerTable<'a> = (&'a [Tensor], &'a [Tensor]);
 
 impl LayerOrder {
-    fn add(&mut self, recorded: Recorded<'_>, index: u32) {
+    fn add(&mut self, recorded: LayerTable<'_>, index: u32) {
         let module = module_at(recorded, index);
         let next = u32::try_from(self.firsts.len()).unwrap_or(u32::MAX);
         let entry = self.firsts.entry(
@@ -384,14 +384,14 @@ impl LayerOrder {
     }
 
     /// The number of a layer.
-    fn of(&self, recorded: Recorded<'_>, module: &str) -> Option<u32> {
+    fn of(&self, recorded: LayerTable<'_>, module: &str) -> Option<u32> {
         let is_it = |first: &(u32, u32)| module_at(recorded, first.0) == module;
         let first = self.firsts.find(self.hasher.hash_one(module), is_it);
         first.map(|first| first.1)
     }
 }
 
-fn module_at((tensors, histograms): Recorded<'_>, index: u32) -> &str {
+fn module_at((tensors, histograms): LayerTable<'_>, index: u32) -> &str {
     let index = index as usize;
     let tensor = match index.checked_sub(tensors.len()) {
         Some(after) => histograms.get(after),
