@@ -196,7 +196,7 @@ async fn headers_of_login_are_believed_from_the_proxy_alone() {
     }
     let bearer = format!("Bearer {TOKEN}");
     let token = ("authorization", bearer.as_str());
-    // The token is of the person who runs the server, and a forged name beside it is nobody's.
+    // The token is of the person who runs the server, and a forged name beside it is ignored.
     for peer in [STRANGER, PROXY] {
         let answer = server
             .ask(peer, Method::GET, "/api/status", &[token], "")
