@@ -152,7 +152,7 @@ impl Site {
             (None, Some(run)) => Err(error::Failure::unknown_run(run)),
             (_, run) => {
                 let what = run.map_or("all runs".to_owned(), |run| format!("`{run}`"));
-                let message = format!("changing this in {what} is not allowed for you");
+                let message = format!("your role does not allow this change in {what}");
                 Err(error::Failure::new(ErrorCode::Forbidden, message))
             }
         }

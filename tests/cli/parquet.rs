@@ -204,7 +204,7 @@ fn exports_that_are_no_tables_are_of_one_run() {
         let runs = ["sample-runs/torch/run1", "sample-runs/torch/profiled"];
         let done = trainscope(&[&["export"][..], &runs, &["-k", kind, "-f", format]].concat());
         assert_eq!(done.status, 2, "{done:?}");
-        assert!(done.err.contains("this is of one run"), "{done:?}");
+        assert!(done.err.contains("this export takes one run"), "{done:?}");
     }
     let done = trainscope(&[
         "export",

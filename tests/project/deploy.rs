@@ -43,6 +43,13 @@ fn flags_for_the_program_exist() {
 }
 
 #[test]
+fn the_image_has_the_version_of_the_program() {
+    let text = fs::read_to_string(folder("kustomize").join("kustomization.yaml")).unwrap();
+    let tag = format!("newTag: \"{}\"", env!("CARGO_PKG_VERSION"));
+    assert!(text.contains(&tag), "{text}");
+}
+
+#[test]
 fn kubectl_renders_the_folders() {
     // Only its users install it; the other tests read the files without it.
     let Ok(version) = Command::new("kubectl")

@@ -298,7 +298,7 @@ pub(super) fn run(flags: &ExportFlags) -> Result<u8, CommandError> {
     }
     if !flags.is_table() {
         let (kind, format) = (typed(&flags.kind), typed(&flags.format));
-        return Err(Mistake::new(2, "this is of one run")
+        return Err(Mistake::new(2, "this export takes one run")
             .at(format!("--kind {kind} --format {format}"))
             .attempt("one RUN, or a table: --format csv, json, or parquet")
             .into());
@@ -415,7 +415,7 @@ fn write_table(flags: &ExportFlags, readings: &[Reading]) -> Result<u8, CommandE
         let runs = words::plural(without as u64, "run has", "runs have");
         writeln!(
             stderr,
-            "{QUIET}note: {runs} no {kind} as asked for, and no rows{QUIET:#}"
+            "{QUIET}note: {runs} no matching {kind}, and add no rows{QUIET:#}"
         )?;
     }
     Ok(left_out.tell()?)

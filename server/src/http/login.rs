@@ -16,17 +16,16 @@ const MAX_BYTES: usize = 16 << 10;
 
 /// The proxies that log people in, and the permissions of these people.
 #[derive(Clone, Default)]
-pub struct Login(Arc<Settings>);
+pub struct Login(Option<Arc<Settings>>);
 
 /// Parts of a [`Login`].
-#[derive(Default)]
 pub struct Settings {
-    /// Addresses of the proxies; empty for none.
+    /// Addresses of the proxies.
     pub proxies: Vec<IpNet>,
     /// Header with the name of the person.
-    pub user_header: Option<HeaderName>,
+    pub user_header: HeaderName,
     /// Header with their groups, separated by commas.
-    pub groups_header: Option<HeaderName>,
+    pub groups_header: HeaderName,
     /// Permissions of people; `None`: all.
     pub access: Option<AccessFile>,
 }
@@ -43,23 +42,25 @@ pub(super) enum Claim {
 impl Login {
     /// Creates the rules of login.
     pub fn new(settings: Settings) -> Self {
-        Self(Arc::new(settings))
+        Self(Some(Arc::new(settings)))
     }
 
     /// The mistake in the file of access rules as it is now, as a sentence.
     pub(super) fn problem(&self) -> Option<String> {
-        self.0.access.as_ref()?.problem()
+        self.0.as_ref()?.access.as_ref()?.problem()
     }
 
     /// The person of a request. Takes the headers out of it, so that no later code believes them.
     pub(super) fn take(&self, request: &mut Request) -> Claim {
-        let peer = request.extensions().get::<ConnectInfo<SocketAddr>>();
-        let peer = peer.map(|ConnectInfo(peer)| peer.ip().to_canonical());
-        let (Some(user), Some(groups)) = (&self.0.user_header, &self.0.groups_header) else {
+        let Some(settings) = &self.0 else {
             return Claim::Nothing;
         };
-        let (name, groups) = (taken(request, user), taken(request, groups));
-        let Some(peer) = peer.filter(|peer| self.trusts(*peer)) else {
+        let peer = request.extensions().get::<ConnectInfo<SocketAddr>>();
+        let peer = peer.map(|ConnectInfo(peer)| peer.ip().to_canonical());
+        let user = &settings.user_header;
+        let name = taken(request, user);
+        let groups = taken(request, &settings.groups_header);
+        let Some(peer) = peer.filter(|peer| settings.trusts(*peer)) else {
             return Claim::Nothing;
         };
         let nobody = |reason: &str| {
@@ -77,16 +78,18 @@ impl Login {
             .split(',')
             .map(str::trim)
             .filter(|group| !group.is_empty());
-        let rules: Option<Arc<Rules>> = self.0.access.as_ref().map(AccessFile::rules);
+        let rules: Option<Arc<Rules>> = settings.access.as_ref().map(AccessFile::rules);
         Claim::Person(Viewer::new(
             name,
             groups.map(str::to_owned).collect(),
             rules,
         ))
     }
+}
 
+impl Settings {
     fn trusts(&self, peer: IpAddr) -> bool {
-        self.0.proxies.iter().any(|proxies| proxies.contains(&peer))
+        self.proxies.iter().any(|proxies| proxies.contains(&peer))
     }
 }
 

@@ -35,7 +35,7 @@ const MEDIA_TYPE: &str = "application/openmetrics-text; version=1.0.0; charset=u
 pub struct Metrics {
     requests: Family<Requests, Counter>,
     durations: Family<Route, Histogram, fn() -> Histogram>,
-    pub(super) streams: Gauge,
+    streams: Gauge,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
@@ -114,7 +114,7 @@ pub(super) async fn count(State(site): State<Site>, request: Request, next: Next
 /// Numbers about the server, for those who see all runs.
 pub(super) async fn get(State(site): State<Site>) -> Result<Response, Failure> {
     if !people::may_see_all() {
-        let message = "metrics are of all runs, and you may see some of them only";
+        let message = "metrics cover all runs, and you may see only some of them";
         return Err(Failure::new(ErrorCode::Forbidden, message));
     }
     blocking(move || {

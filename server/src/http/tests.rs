@@ -4,5 +4,6 @@ mod api;
 mod guard;
 mod live;
 mod page;
+mod probes;
 mod server;
 mod sharing;

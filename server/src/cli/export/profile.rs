@@ -99,7 +99,7 @@ pub(super) fn parse_time(text: &str) -> Result<i64, String> {
     Ok(nanos as i64)
 }
 
-/// Writes the profiles of a run as a text or a picture.
+/// Writes the profiles of a run as stacks, as a timeline, or with everything that their page says.
 pub(super) fn write(flags: &ExportFlags, reading: &Reading) -> Result<(), CommandError> {
     let loaded = chosen(flags, reading)?;
     match flags.kind {
@@ -136,7 +136,8 @@ pub(super) fn write(flags: &ExportFlags, reading: &Reading) -> Result<(), Comman
                 )?)
             })
         }
-        ExportKind::Profile if flags.format == ExportFormat::Json => {
+        // As JSON, everything.
+        _ => {
             let range = step_range(flags);
             // A baseline needs every operator.
             let whole = |profile: &Arc<LoadedProfile>| SessionSummary {
@@ -153,9 +154,6 @@ pub(super) fn write(flags: &ExportFlags, reading: &Reading) -> Result<(), Comman
                 Ok(writeln!(out)?)
             })
         }
-        _ => Err(Mistake::new(2, "this export has no rows")
-            .at("--kind")
-            .into()),
     }
 }
 

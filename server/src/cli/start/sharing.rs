@@ -37,14 +37,17 @@ impl Sharing {
                 Mistake::new(CANNOT_BIND, what).attempt("--metrics-address with another port")
             })
         });
-        let has_proxy = !flags.trusted_proxy.is_empty();
-        Ok(Self {
-            login: Login::new(LoginSettings {
-                proxies: flags.trusted_proxy.clone(),
-                user_header: has_proxy.then(|| flags.user_header.clone()),
-                groups_header: has_proxy.then(|| flags.groups_header.clone()),
+        let login = match &flags.trusted_proxy[..] {
+            [] => Login::default(),
+            proxies => Login::new(LoginSettings {
+                proxies: proxies.to_vec(),
+                user_header: flags.user_header.clone(),
+                groups_header: flags.groups_header.clone(),
                 access: access.transpose()?,
             }),
+        };
+        Ok(Self {
+            login,
             audit: audit.transpose()?.unwrap_or_default(),
             metrics: metrics.transpose()?,
         })

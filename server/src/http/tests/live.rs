@@ -12,7 +12,7 @@ use trainscope_api::live::ChangeNotice;
 use super::server::{Server, request};
 
 /// The next event of a stream, without comments.
-async fn event(body: &mut Body) -> Option<(String, String, String)> {
+pub(super) async fn event(body: &mut Body) -> Option<(String, String, String)> {
     loop {
         let frame = tokio::time::timeout(Duration::from_secs(20), body.frame())
             .await

@@ -1,4 +1,4 @@
-//! A server for many: probes, metrics, login by a proxy, permissions, the audit log.
+//! A server for many: login by a proxy, permissions, the audit log.
 
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
@@ -7,11 +7,14 @@ use std::path::Path;
 use axum::extract::ConnectInfo;
 use axum::http::Method;
 use serde_json::{Value, json};
+use tower::ServiceExt;
 use trainscope_api::error::ErrorCode;
+use trainscope_api::live::{ChangeNotice, RunChange};
 use trainscope_api::notebook::Notebook;
 use trainscope_api::runs::RunList;
 use trainscope_api::status::{AccessRole, Status};
 
+use super::live::event;
 use super::server::{Answer, Server, ServerOptions, TOKEN, copy_folder, request, samples};
 use crate::http::{Audit, Login, LoginSettings};
 use crate::people::AccessFile;
@@ -39,8 +42,8 @@ fn login(dir: &Path) -> Login {
     std::fs::write(&file, RULES).unwrap();
     Login::new(LoginSettings {
         proxies: vec!["10.1.0.0/16".parse().unwrap()],
-        user_header: Some("x-forwarded-user".parse().unwrap()),
-        groups_header: Some("x-forwarded-groups".parse().unwrap()),
+        user_header: "x-forwarded-user".parse().unwrap(),
+        groups_header: "x-forwarded-groups".parse().unwrap(),
         access: Some(AccessFile::open(&file).unwrap()),
     })
 }
@@ -87,81 +90,6 @@ impl Server {
 const ADA: (&str, &str) = ("ada", "");
 const BOB: (&str, &str) = ("bob", "hiking, vision");
 const EVE: (&str, &str) = ("eve", "");
-
-#[tokio::test]
-async fn probes_answer_anybody_and_name_nothing() {
-    for prefix in ["", "/a/b"] {
-        let server = Server::made(ServerOptions {
-            token: true,
-            prefix,
-            ..ServerOptions::default()
-        });
-        while server.index.listing().is_none() {
-            tokio::task::yield_now().await;
-        }
-        for path in ["/healthz", "/readyz"] {
-            for path in [path.to_owned(), format!("{prefix}{path}")] {
-                let answer = server.get_with(&path, &[("host", "10.0.0.7:8080")]).await;
-                assert_eq!(
-                    (answer.status.as_u16(), answer.text()),
-                    (200, "ok"),
-                    "{path}"
-                );
-                assert_eq!(answer.header("cache-control"), "no-store");
-            }
-        }
-        server.end.send_replace(true);
-        assert_eq!(server.get("/readyz").await.status, 503);
-        assert_eq!(server.get("/healthz").await.status, 200);
-    }
-}
-
-#[tokio::test]
-async fn a_thread_that_has_ended_fails_the_probe_of_life() {
-    let mut server = Server::new();
-    server.ingester.take().unwrap().stop();
-    let answer = server.get("/healthz").await;
-    assert_eq!(answer.status, 503);
-    assert!(answer.text().contains("has ended"));
-}
-
-#[tokio::test]
-async fn metrics_count_runs_and_requests_by_route() {
-    let server = Server::of_samples(ServerOptions {
-        token: true,
-        ..ServerOptions::default()
-    });
-    let bearer = format!("Bearer {TOKEN}");
-    let token = [("authorization", bearer.as_str())];
-    server.get("/metrics").await;
-    server.get_with("/api/tags?run=mlp/healthy", &token).await;
-    server.get_with("/api/tags?run=nothing", &token).await;
-    server.get("/api/tags?run=mlp/healthy").await;
-    let answer = server.get_with("/metrics", &token).await;
-    assert!(
-        answer
-            .header("content-type")
-            .starts_with("application/openmetrics-text")
-    );
-    let text = answer.text();
-    for line in [
-        "trainscope_runs 27.0",
-        "trainscope_unreadable_files 0.0",
-        "trainscope_hits{severity=\"error\"} 0",
-        "trainscope_http_requests_total{path=\"/api/tags\",status=\"200\"} 1",
-        "trainscope_http_requests_total{path=\"/api/tags\",status=\"404\"} 1",
-        // Refused before the route was known.
-        "trainscope_http_requests_total{path=\"other\",status=\"401\"} 2",
-        "trainscope_http_request_seconds_count{path=\"/api/tags\"} 2",
-        "# UNIT trainscope_listing_seconds seconds",
-        "process_start_time_seconds 1.5",
-    ] {
-        assert!(text.lines().any(|known| known == line), "{line} in\n{text}");
-    }
-    assert!(text.ends_with("# EOF\n"));
-    assert_eq!(text.matches("# EOF").count(), 1);
-    assert!(!text.contains("healthy"), "{text}");
-}
 
 #[tokio::test]
 async fn headers_of_login_are_believed_from_the_proxy_alone() {
@@ -333,8 +261,8 @@ const CHANGES: [(&str, &str, &str); 5] = [
     ),
 ];
 
-/// All requests of the documented API about a run: method, path with query, body.
-fn requests_about(run: &str) -> Vec<(Method, String, String)> {
+/// All requests of the documented API about a run, some of them beside a second one: method, path with query, body.
+fn requests_about(run: &str, second: &str) -> Vec<(Method, String, String)> {
     let document: Value = serde_json::from_str(include_str!("../openapi.json")).unwrap();
     let mut requests = Vec::new();
     for (path, methods) in document["paths"].as_object().unwrap() {
@@ -364,13 +292,18 @@ fn requests_about(run: &str) -> Vec<(Method, String, String)> {
             });
             let query: Vec<String> = wanted
                 .map(|name| match name {
-                    "run" | "runs" | "base" | "other" => format!("{name}={run}"),
+                    "run" | "runs" => format!("{name}={run}"),
+                    "base" | "other" => format!("{name}={second}"),
                     "tag" | "tensor" | "node" | "name" | "q" | "query" => format!("{name}=loss"),
                     "session" | "id" => format!("{name}=0-0-8"),
                     _ => format!("{name}=1"),
                 })
                 .collect();
-            if query.iter().any(|part| part.ends_with(run)) {
+            let named = [run, second];
+            if query
+                .iter()
+                .any(|part| named.iter().any(|run| part.ends_with(run)))
+            {
                 let target = format!("{path}?{}", query.join("&"));
                 requests.push((Method::GET, target, String::new()));
             }
@@ -395,9 +328,15 @@ async fn a_forbidden_run_is_answered_as_one_that_does_not_exist() {
     ] {
         // A name of the same form that sorts next to it.
         let absent = format!("{forbidden}0");
-        let pairs = requests_about(forbidden)
-            .into_iter()
-            .zip(requests_about(&absent));
+        let alone = requests_about(forbidden, forbidden).into_iter();
+        let alone = alone.zip(requests_about(&absent, &absent));
+        // Beside a run that she may see.
+        let beside = requests_about("mlp/healthy", forbidden).into_iter();
+        let beside = beside.zip(requests_about("mlp/healthy", &absent));
+        let beside = beside.filter(|((_, path, _), _)| {
+            path.ends_with(forbidden) || path.contains(&format!("{forbidden}&"))
+        });
+        let pairs = alone.chain(beside);
         for ((method, path, body), (_, other_path, other_body)) in pairs {
             // Her answers are cached for everybody: they must not reach others.
             if !CHANGES.iter().any(|(_, known, _)| *known == path) {
@@ -441,6 +380,31 @@ fn without_seq(text: &str) -> String {
         }
         _ => text.to_owned(),
     }
+}
+
+#[tokio::test]
+async fn notices_name_the_runs_that_a_person_may_see() {
+    let dir = tempfile::tempdir().unwrap();
+    let server = shared(dir.path());
+    let headers = [("x-forwarded-user", "eve"), ("x-forwarded-groups", "")];
+    let mut asked = request(Method::GET, "/api/live", &headers, "");
+    let peer: SocketAddr = PROXY.parse().unwrap();
+    asked.extensions_mut().insert(ConnectInfo(peer));
+    let response = server.router.clone().oneshot(asked).await.unwrap();
+    let mut body = response.into_body();
+    let of_run = |run: &str| RunChange {
+        run: run.to_owned(),
+        tags: Vec::new(),
+        tags_changed: false,
+        last_step: None,
+    };
+    let changes = ["mlp/healthy", "mlp/torn", "torch/run1"].map(of_run);
+    server.index.notices().announce(changes.to_vec(), false);
+    let (name, _, data) = event(&mut body).await.unwrap();
+    let notice: ChangeNotice = serde_json::from_str(&data).unwrap();
+    assert_eq!(name, "change");
+    assert_eq!(notice.runs, [of_run("mlp/healthy")]);
+    assert_eq!(notice.ingest.files, 0);
 }
 
 #[tokio::test]
@@ -559,7 +523,7 @@ async fn a_server_that_is_read_only_refuses_every_change() {
     let status: Status = server.get("/api/status").await.json();
     assert_eq!(status.may, AccessRole::See);
     let mut refused = 0;
-    for (method, path, body) in requests_about("mlp/healthy") {
+    for (method, path, body) in requests_about("mlp/healthy", "mlp/healthy") {
         let answer = server
             .send(request(method.clone(), &path, &[], &body))
             .await;
