@@ -70,7 +70,7 @@ fn build_quickly(workspace: &Workspace) -> Result<PathBuf> {
     native
         .current_dir(&workspace.root)
         .args(["build", "--locked", "--quiet", "--profile", "start"])
-        // Pictures as PNG and TLS are 48 crates that the page does not need.
+        // Pictures as PNG, Parquet and TLS are crates that the page does not need.
         .arg("--no-default-features")
         .args(["--package", "trainscope", "--package", BUNDLER]);
     thread::scope(|scope| {

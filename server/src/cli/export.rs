@@ -398,13 +398,11 @@ fn write_table(flags: &ExportFlags, readings: &[Reading]) -> Result<u8, CommandE
     match (flags.format, flags.folder()) {
         (ExportFormat::Parquet, Some(folder)) => {
             let output = parquet::Output::Folder(folder.to_owned());
-            fill(Table::parquet(parquet::Rows::new(output, &kind)))?;
+            fill(Table::parquet(parquet::Rows::new(output, &kind)?))?;
         }
         (ExportFormat::Parquet, None) => write_out(flags, |out| {
-            fill(Table::parquet(parquet::Rows::new(
-                parquet::Output::Stream(out),
-                &kind,
-            )))
+            let output = parquet::Output::Stream(out);
+            fill(Table::parquet(parquet::Rows::new(output, &kind)?))
         })?,
         (format, _) => write_out(flags, |out| {
             fill(Table::new(out, format == ExportFormat::Json))

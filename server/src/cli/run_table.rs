@@ -443,7 +443,7 @@ fn write_parquet(part: &Part, out: &mut (dyn Write + Send)) -> io::Result<()> {
         let cells = part.rows.iter().map(|row| column.get(*row));
         (&**key, type_of(&cells.collect::<Vec<_>>()))
     });
-    let mut rows = parquet::Rows::new(parquet::Output::Stream(out), "table");
+    let mut rows = parquet::Rows::new(parquet::Output::Stream(out), "table")?;
     rows.head(std::iter::once(("run", ColumnType::Text)).chain(types))?;
     for (row, run) in part.runs() {
         let cells: Vec<String> = part
