@@ -129,7 +129,7 @@ impl Recorder {
         Self::record_all(this, items, step, scale).map(|seen| seen.read)
     }
 
-    /// Records statistics of tensors as `_record_tensors` does. Returns `True` if a NaN was counted in one of them.
+    /// Records statistics as `_record_tensors` does. Returns `True` if one of the tensors has a NaN.
     #[pyo3(signature = (items, step))]
     fn _record_and_find_nan(
         this: &Bound<'_, Self>,

@@ -235,7 +235,7 @@ class Recorder:
         tensors that were read; the others are counted as invalid.
         """
     def _record_and_find_nan(self, items: Sequence[tuple[str, str, Any]], step: int) -> bool:
-        """Records statistics as `_record_tensors` does. Returns `True` if a NaN was counted in one of the tensors."""
+        """Records statistics as `_record_tensors` does. Returns `True` if one of the tensors has a NaN."""
     def _record_summary(
         self, name: str, role: str, dtype: str, shape: Sequence[int], row: Sequence[float], step: int | None = None
     ) -> None:

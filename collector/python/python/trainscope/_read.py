@@ -94,8 +94,8 @@ def read(
         command += ["--rank", str(rank)]
     if all_runs:
         command += ["--all-runs"]
-    paths = [runs] if isinstance(runs, (str, os.PathLike)) else list(runs)
-    done = subprocess.run([*command, "--", *map(os.fspath, paths)], capture_output=True, check=False)
+    paths = [runs] if isinstance(runs, (str, os.PathLike)) else runs
+    done = subprocess.run([*command, "--", *(os.fspath(path) for path in paths)], capture_output=True, check=False)
     if done.returncode != 0:
         raise ReadError(done.stderr.decode(errors="replace").strip())
     return Table(done.stdout)

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+import psutil
 import pytest
 import trainscope
 from reading import profile, scalars
@@ -243,7 +244,6 @@ def test_without_proc_and_psutil_there_is_the_time_of_the_process_and_the_disk(t
 
 
 def test_psutil_gives_the_same_as_proc(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    psutil = pytest.importorskip("psutil")
     by_proc = _system._read(list(_system._readers(tmp_path, is_machine=True, is_several=False)))
     monkeypatch.setattr(sys, "platform", "darwin")
     monkeypatch.setattr(_system, "_imported", lambda name: psutil if name == "psutil" else None)

@@ -40,18 +40,18 @@ def test_each_engine_counts_values_that_are_not_finite(run: Path, tmp_path: Path
     found = duckdb.sql(
         f"SELECT count(*) FILTER (isnan(value)), count(*) FILTER (value = 'inf'), "
         f"count(*) FILTER (value = '-inf') FROM '{file}'"
-    ).fetchone()
-    assert found == (2, 1, 1)
+    ).fetchall()
+    assert found == [(2, 1, 1)]
     # NaN is the largest number there: pruning by a maximum would lose it.
-    assert duckdb.sql(f"SELECT count(*) FROM '{file}' WHERE isnan(value)").fetchone() == (2,)
-    assert duckdb.sql(f"SELECT count(*) FROM '{file}' WHERE value > 1").fetchone() == (4,)
+    assert duckdb.sql(f"SELECT count(*) FROM '{file}' WHERE isnan(value)").fetchall() == [(2,)]
+    assert duckdb.sql(f"SELECT count(*) FROM '{file}' WHERE value > 1").fetchall() == [(4,)]
 
 
 def test_other_libraries_take_the_table_as_it_is(run: Path) -> None:
     losses = trainscope.read(run, tags="^loss$", rank=0)
     assert pyarrow.table(losses).num_rows == len(VALUES)
     assert polars.DataFrame(losses).height == len(VALUES)
-    assert duckdb.sql("SELECT max(step) FROM losses").fetchone() == (len(VALUES) - 1,)
+    assert duckdb.sql("SELECT max(step) FROM losses").fetchall() == [(len(VALUES) - 1,)]
 
 
 def test_several_runs_have_a_column_with_their_names(run: Path) -> None:
