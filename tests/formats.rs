@@ -3,5 +3,6 @@
 mod event_files;
 pub(crate) mod graphs;
 mod records;
+mod stores;
 mod tensor_files;
 mod tensorboard;

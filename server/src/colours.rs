@@ -10,8 +10,8 @@ use parking_lot::Mutex;
 use trainscope_api::notebook::MAX_COLOUR;
 use trainscope_api::runs::{Run, home_colour};
 
+use crate::files::replace;
 use crate::index;
-use crate::watched_file::replace;
 
 /// Number of looks: ten colours, then the same ten with a dash pattern.
 const LOOKS: usize = MAX_COLOUR as usize;

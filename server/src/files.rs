@@ -3,14 +3,24 @@
 //! Everything recorded is opened here. A named pipe would block its reader until a writer comes, and a device may have
 //! no end, so only regular files are read. The type is checked on the open descriptor: a file cannot be replaced
 //! between check and open.
+//!
+//! Paths such as `s3://bucket/runs/a` are addresses of objects, which are read in the same way.
 
-use std::fs::{File, FileType, OpenOptions};
-use std::io::{self, BufRead as _, Read as _, Seek as _};
+mod file;
+mod stored;
+
+use std::fs::{FileType, OpenOptions};
+use std::io::{self, BufRead as _, Read as _, Seek as _, Write as _};
 use std::os::unix::fs::{FileTypeExt as _, OpenOptionsExt as _};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use rustix::fs::OFlags;
 use trainscope_format::formats::trace_json::{is_trace_json, is_undecided};
+
+pub(crate) use file::{File, Metadata};
+#[cfg(feature = "stores")]
+pub(crate) use stored::list;
+pub(crate) use stored::{is_address, note_request, problem, set_store_interval, store_requests};
 
 /// Number of bytes at the front of a file, unpacked, for format detection.
 const HEAD_BYTES: u64 = 4096;
@@ -19,18 +29,104 @@ const LONG_HEAD_BYTES: u64 = 256 << 10;
 
 /// Opens a regular file for reading. Pipes, sockets, devices and folders are errors.
 pub(crate) fn open(path: &Path) -> io::Result<File> {
+    #[cfg(feature = "stores")]
+    if let Some(address) = stored::address(path) {
+        return stored::open(&address);
+    }
     let file = OpenOptions::new()
         .read(true)
         // A pipe without a writer opens at once; regular files are not affected.
         .custom_flags(OFlags::NONBLOCK.bits().cast_signed())
         .open(path)?;
     match special(file.metadata()?.file_type()) {
-        None => Ok(file),
+        None => Ok(File::Local(file)),
         Some(what) => Err(io::Error::new(
             io::ErrorKind::InvalidInput,
             format!("it is {what}; only regular files are read"),
         )),
     }
+}
+
+/// Facts about a file or folder; of the target for a link.
+pub(crate) fn metadata(path: &Path) -> io::Result<Metadata> {
+    #[cfg(feature = "stores")]
+    if let Some(address) = stored::address(path) {
+        return stored::metadata(&address);
+    }
+    Ok(Metadata::local(&std::fs::metadata(path)?))
+}
+
+/// The real path of a file or folder; of an address its plain form, whether something is there or not.
+pub(crate) fn canonical(path: &Path) -> io::Result<PathBuf> {
+    if is_address(path) {
+        return stored::canonical(path);
+    }
+    path.canonicalize()
+}
+
+/// True if there is a regular file, or an object.
+pub(crate) fn is_file(path: &Path) -> bool {
+    metadata(path).is_ok_and(|metadata| metadata.is_file())
+}
+
+/// Facts about a file, or an object that is listed: in contrast to [`metadata`] without any request, for files that most
+/// recordings do not have.
+pub(crate) fn listed(path: &Path) -> Option<Metadata> {
+    #[cfg(feature = "stores")]
+    if let Some(address) = stored::address(path) {
+        return stored::listed(&address);
+    }
+    metadata(path).ok()
+}
+
+/// True if there is a regular file, or an object that is listed.
+pub(crate) fn is_listed(path: &Path) -> bool {
+    listed(path).is_some_and(|metadata| metadata.is_file())
+}
+
+/// Replaces a small file by renaming a finished copy: a reader gets the old content or the new one, never a part of it.
+/// An object is replaced only in the version that was read.
+pub(crate) fn replace(path: &Path, text: &str) -> io::Result<()> {
+    #[cfg(feature = "stores")]
+    if let Some(address) = stored::address(path) {
+        return stored::write(&address, text.as_bytes().to_vec());
+    }
+    let folder = path.parent().unwrap_or(Path::new("."));
+    std::fs::create_dir_all(folder)?;
+    let mut file = tempfile::NamedTempFile::new_in(folder)?;
+    file.write_all(text.as_bytes())?;
+    file.as_file().sync_all()?;
+    file.persist(path).map_err(|e| e.error)?;
+    Ok(())
+}
+
+/// Writes a whole object over any earlier one.
+pub(crate) fn upload(path: &Path, bytes: Vec<u8>) -> io::Result<()> {
+    // An address that is wrong, or a program without stores, gets the error of the check.
+    stored::canonical(path)?;
+    #[cfg(feature = "stores")]
+    if let Some(address) = stored::address(path) {
+        return stored::overwrite(&address, bytes);
+    }
+    drop(bytes);
+    Err(io::ErrorKind::Unsupported.into())
+}
+
+/// Removes a file, if it exists.
+pub(crate) fn remove(path: &Path) -> io::Result<()> {
+    #[cfg(feature = "stores")]
+    if let Some(address) = stored::address(path) {
+        return stored::remove(&address);
+    }
+    match std::fs::remove_file(path) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+        _ => Ok(()),
+    }
+}
+
+/// True if there is a folder, or something below an address.
+pub(crate) fn is_folder(path: &Path) -> bool {
+    metadata(path).is_ok_and(|metadata| metadata.is_folder())
 }
 
 /// Reads a whole file, up to a maximum number of bytes; a larger file is an error.
@@ -59,6 +155,10 @@ pub(crate) fn read_text(path: &Path, max_bytes: u64) -> io::Result<String> {
 /// machine.
 pub(crate) fn read_inside(folder: &Path, path: &str, max_bytes: u64) -> io::Result<Vec<u8>> {
     let place = folder.join(path);
+    if is_address(folder) {
+        // Objects are no links.
+        return read(&place, max_bytes);
+    }
     // Most runs lack most of the files, and resolving real paths costs many system calls.
     place.symlink_metadata()?;
     let (folder, place) = (folder.canonicalize()?, place.canonicalize()?);
@@ -99,7 +199,7 @@ pub(crate) fn head(path: &Path) -> Vec<u8> {
 pub(crate) fn tail(path: &Path, max_bytes: u64) -> Vec<u8> {
     let mut bytes = Vec::new();
     let read = open(path).and_then(|mut file| {
-        let len = file.metadata()?.len();
+        let len = file.metadata()?.len_bytes;
         file.seek(io::SeekFrom::Start(len.saturating_sub(max_bytes)))?;
         file.take(max_bytes).read_to_end(&mut bytes)
     });
@@ -109,10 +209,8 @@ pub(crate) fn tail(path: &Path, max_bytes: u64) -> Vec<u8> {
 
 /// `true` for a gzip file. The position of the file is its start afterwards.
 pub(crate) fn is_packed(file: &mut File) -> io::Result<bool> {
-    let mut magic = Vec::new();
-    file.take(GZIP_MAGIC.len() as u64).read_to_end(&mut magic)?;
     file.rewind()?;
-    Ok(magic == GZIP_MAGIC)
+    Ok(file.first(GZIP_MAGIC.len())? == GZIP_MAGIC)
 }
 
 /// Reads the content of a file, unpacked if it is gzip; members that follow each other are one text.
@@ -142,6 +240,10 @@ pub(crate) fn buffer(len_bytes: u64) -> io::Result<Vec<u8>> {
 /// The first entries of a folder, in no particular order: their names, and `true` for folders. Empty if it cannot be
 /// listed.
 pub(crate) fn entries(folder: &Path, most: usize) -> Vec<(String, bool)> {
+    #[cfg(feature = "stores")]
+    if let Some(address) = stored::address(folder) {
+        return stored::entries(&address, most);
+    }
     let entries = std::fs::read_dir(folder).into_iter().flatten().take(most);
     let named = entries.flatten().map(|entry| {
         let is_folder = entry.file_type().is_ok_and(|kind| kind.is_dir());
@@ -185,7 +287,7 @@ mod tests {
             ("zeros", "a device"),
             ("", "a folder"),
         ] {
-            let error = open(&path(name)).unwrap_err().to_string();
+            let error = open(&path(name)).err().unwrap().to_string();
             assert!(error.contains(reason), "{name}: {error}");
             assert_eq!(head(&path(name)), b"", "{name}");
         }

@@ -6,7 +6,6 @@ mod compare;
 mod worker;
 
 use std::collections::{BTreeMap, VecDeque};
-use std::fs::Metadata;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, mpsc};
 use std::thread::JoinHandle;
@@ -19,6 +18,7 @@ use crate::discovery::base::{Base, bases};
 use crate::discovery::file::Identity;
 use crate::discovery::scan::{Scan, SourceFile, scan};
 use crate::discovery::watch::{self, Hints};
+use crate::files::{self, Metadata};
 use crate::index::{Index, Source};
 use crate::pulse::{self, Heart, Pulse};
 use crate::reader::{Feeds, Tail};
@@ -462,7 +462,7 @@ impl Loop {
                 self.enqueue(&path);
             }
             Outcome::Replaced => {
-                if let Ok(metadata) = std::fs::metadata(&path) {
+                if let Ok(metadata) = files::metadata(&path) {
                     let found = known.on_disk(&metadata);
                     self.replace(&found);
                 }
@@ -547,8 +547,8 @@ impl TrackedFile {
             place: self.source.place(),
             format: self.source.format,
             identity: Identity::of(metadata),
-            len_bytes: metadata.len(),
-            modified: metadata.modified().ok(),
+            len_bytes: metadata.len_bytes,
+            modified: metadata.modified,
             unreadable: None,
         }
     }

@@ -17,6 +17,7 @@ use trainscope_api::runs::Run;
 mod strays;
 
 use crate::discovery::base::{Base, bases};
+use crate::files;
 use crate::watched_file::WatchedFile;
 use strays::Strays;
 
@@ -84,7 +85,7 @@ impl Notebooks {
             let name = base.dir.to_string_lossy();
             let hash = trainscope_format::tensor::ContentHasher::hash(name.as_bytes());
             let other = cache_dir.join(format!("notebook-{hash:016x}.toml"));
-            let path = if in_folder.exists() || !other.exists() {
+            let path = if files::is_listed(&in_folder) || !other.exists() {
                 in_folder.clone()
             } else {
                 other.clone()

@@ -21,6 +21,7 @@ pub use shared_machine::is_shared_machine;
 pub use sharing::SharingFlags;
 
 use crate::alarm::AlarmSettings;
+use crate::files;
 use crate::session::Limits;
 
 /// Environment variable with several folders, separated as in `PATH`.
@@ -88,9 +89,9 @@ pub struct StartFlags {
     #[arg(long, value_name = "PATH", env = "TRAINSCOPE_URL_PATH_PREFIX")]
     pub url_path_prefix: Option<String>,
 
-    /// Seconds between two scans of the folders; changes are usually noticed earlier
-    #[arg(long, value_name = "SECONDS", default_value = "3", env = "TRAINSCOPE_RELOAD_INTERVAL", value_parser = seconds)]
-    pub reload_interval: Duration,
+    /// Seconds between two scans of the folders [default: 3, and 60 for object stores]; changes are usually noticed earlier
+    #[arg(long, value_name = "SECONDS", env = "TRAINSCOPE_RELOAD_INTERVAL", value_parser = seconds)]
+    pub reload_interval: Option<Duration>,
 
     /// Use file events of the system too; network mounts often send none, and scans suffice
     #[arg(long, value_name = "BOOL", default_value_t = true, action = clap::ArgAction::Set, env = "TRAINSCOPE_FILE_EVENTS")]
@@ -216,8 +217,8 @@ pub struct Settings {
     pub allowed_hosts: Vec<String>,
     /// Empty, or `/` and a path without `/` at its end.
     pub url_path_prefix: String,
-    /// Time between two rescans.
-    pub reload_interval: Duration,
+    /// Time between two rescans, if it was set.
+    pub reload_interval: Option<Duration>,
     /// True to use file events of the system too.
     pub file_events: bool,
     /// Notifications about hits.
@@ -368,9 +369,26 @@ fn address(text: String) -> Result<String, SettingsError> {
 }
 
 fn split_paths(list: &OsString) -> Vec<PathBuf> {
-    std::env::split_paths(list)
-        .filter(|path| !path.as_os_str().is_empty())
-        .collect()
+    let mut paths: Vec<PathBuf> = Vec::new();
+    for path in std::env::split_paths(list).filter(|path| !path.as_os_str().is_empty()) {
+        // The colon of an address is none between paths.
+        match paths.last_mut() {
+            Some(scheme) if path.starts_with("//") && is_scheme(scheme) => {
+                let mut address = std::mem::take(scheme).into_os_string();
+                address.push(":");
+                address.push(path);
+                *scheme = address.into();
+            }
+            _ => paths.push(path),
+        }
+    }
+    paths
+}
+
+/// True for the first part of an address, such as `s3`.
+fn is_scheme(path: &Path) -> bool {
+    let text = path.to_str().unwrap_or_default();
+    text.len() >= 2 && text.bytes().all(|byte| byte.is_ascii_alphanumeric())
 }
 
 fn page_dir(dir: PathBuf) -> Result<PathBuf, SettingsError> {
@@ -378,6 +396,11 @@ fn page_dir(dir: PathBuf) -> Result<PathBuf, SettingsError> {
 }
 
 fn canonical_dir(dir: PathBuf) -> Result<PathBuf, SettingsError> {
+    if files::is_address(&dir) {
+        // A store that does not answer is a problem of the list, which is tried again.
+        return files::canonical(&dir)
+            .map_err(|source| SettingsError::UnreadableDir { path: dir, source });
+    }
     let canonical = match dir.canonicalize() {
         Ok(path) => path,
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => {

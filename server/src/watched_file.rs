@@ -1,7 +1,6 @@
 //! A small text file that people edit too: read again when it has changed, and replaced at once.
 
-use std::fs;
-use std::io::{self, Write as _};
+use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -43,17 +42,15 @@ impl WatchedFile {
 
     /// Replaces the content.
     pub(crate) fn write(&mut self, text: &str) -> io::Result<()> {
-        replace(&self.path, text)?;
+        files::replace(&self.path, text)?;
         self.stamp = self.look();
         Ok(())
     }
 
     /// Removes the file, if it exists.
     pub(crate) fn remove(&mut self) -> io::Result<()> {
-        match fs::remove_file(&self.path) {
-            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
-            _ => self.stamp = None,
-        }
+        files::remove(&self.path)?;
+        self.stamp = None;
         Ok(())
     }
 
@@ -65,20 +62,9 @@ impl WatchedFile {
     }
 
     fn look(&self) -> Option<Stamp> {
-        let metadata = fs::metadata(&self.path).ok()?;
+        let metadata = files::listed(&self.path)?;
         Some(Stamp::new(&metadata))
     }
-}
-
-/// Replaces a file by renaming a finished copy: a reader gets the old content or the new one, never a part of it.
-pub(crate) fn replace(path: &Path, text: &str) -> io::Result<()> {
-    let folder = path.parent().unwrap_or(Path::new("."));
-    fs::create_dir_all(folder)?;
-    let mut file = tempfile::NamedTempFile::new_in(folder)?;
-    file.write_all(text.as_bytes())?;
-    file.as_file().sync_all()?;
-    file.persist(path).map_err(|e| e.error)?;
-    Ok(())
 }
 
 #[cfg(test)]

@@ -75,6 +75,17 @@ impl Server {
         Self::spawn(lab, program(lab), base_dirs, flags)
     }
 
+    /// A server with further variables of the environment.
+    pub(crate) fn start_with(
+        lab: &Lab,
+        base_dirs: &[&Path],
+        environment: &[(&str, String)],
+    ) -> Self {
+        let mut program = program(lab);
+        program.envs(environment.iter().map(|(name, value)| (name, value)));
+        Self::spawn(lab, program, base_dirs, &[])
+    }
+
     /// A server with a limit of the system, such as `ulimit -n 256` or, in blocks of 512 bytes, `ulimit -f 4096`.
     pub(crate) fn start_limited(lab: &Lab, base_dirs: &[&Path], limit: &str) -> Self {
         let program = program(lab);

@@ -32,8 +32,18 @@ impl CommandOutput {
 
 /// Runs the program with these arguments in this folder.
 pub(crate) fn trainscope_in(folder: &Path, args: &[&str]) -> CommandOutput {
+    trainscope_with(folder, args, &[])
+}
+
+/// Runs the program with further variables of the environment.
+pub(crate) fn trainscope_with(
+    folder: &Path,
+    args: &[&str],
+    environment: &[(&str, String)],
+) -> CommandOutput {
     let output = program()
         .args(args)
+        .envs(environment.iter().map(|(name, value)| (name, value)))
         .current_dir(folder)
         .env("HOME", folder)
         .env("LC_ALL", "C.UTF-8")

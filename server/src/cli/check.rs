@@ -15,6 +15,7 @@ use super::style::QUIET;
 use super::{CommandError, unless_closed, words};
 use crate::discovery::find::{self, Contents};
 use crate::discovery::runs::RunFiles;
+use crate::files;
 use crate::judging::judge;
 use crate::profiles::unread::unread;
 use crate::watchpoints::Sets;
@@ -314,7 +315,7 @@ fn name_in_file(flags: &CheckFlags, dir: &Path, name: &str) -> String {
         let folder = folder
             .parent()
             .filter(|folder| folder.ends_with(".trainscope"))?;
-        let dir = dir.canonicalize().ok()?;
+        let dir = files::canonical(dir).ok()?;
         let below = dir.strip_prefix(folder.parent()?).ok()?;
         let parts = below.iter().map(|part| part.to_string_lossy().into_owned());
         let parts: Vec<String> = parts
@@ -332,6 +333,7 @@ pub(super) fn cores() -> usize {
 /// Walks a folder on `threads` threads.
 pub(super) fn look(dir: &Path, threads: usize) -> Result<Contents, Mistake> {
     find::find(dir, threads).map_err(|error| match error.kind() {
+        _ if files::is_address(dir) => Mistake::new(2, error.to_string()).at(words::path(dir)),
         ErrorKind::NotFound => Mistake::missing_dir(dir, "trainscope check"),
         _ => Mistake::new(2, format!("{} cannot be read: {error}", words::path(dir)))
             .at(words::path(dir))
@@ -400,7 +402,7 @@ pub(super) fn nothing_in(dir: &Path, found: &Contents) -> Mistake {
 /// Hint for a watchpoints file in the folder, which is used only on request.
 fn hint(flags: &CheckFlags, dir: &Path) -> io::Result<()> {
     let file = dir.join(".trainscope").join("watchpoints.toml");
-    if flags.watchpoints.is_some() || flags.quiet || !file.is_file() {
+    if flags.watchpoints.is_some() || flags.quiet || !files::is_listed(&file) {
         return Ok(());
     }
     let file = words::path(&file);
@@ -445,6 +447,11 @@ pub(super) fn write_out(
                     .at(format!("--output {}", words::path(path)))
                     .attempt("--output FILE in a folder that is there and may be written to")
             };
+            if files::is_address(path) {
+                let mut out = anstream::StripStream::new(Vec::new());
+                write(&mut out).map_err(failed)?;
+                return Ok(files::upload(path, out.into_inner()).map_err(failed)?);
+            }
             let file = File::create(path).map_err(failed)?;
             let mut out = BufWriter::new(anstream::StripStream::new(file));
             write(&mut out).and_then(|()| out.flush()).map_err(failed)?;

@@ -20,6 +20,7 @@ use super::parquet;
 use super::reading::Reading;
 use super::style::QUIET;
 use super::{CommandError, words};
+use crate::files::is_address;
 use crate::profiles::LoadedProfile;
 
 mod files;
@@ -563,7 +564,7 @@ impl ExportFlags {
 
     /// The folder for files of a table.
     fn folder(&self) -> Option<&Path> {
-        let path = self.path()?;
+        let path = self.path().filter(|path| !is_address(path))?;
         let is_named = path.as_os_str().as_encoded_bytes().ends_with(b"/");
         (is_named || path.is_dir()).then_some(path)
     }

@@ -6,6 +6,7 @@ use std::path::Path;
 
 use super::mistake::Mistake;
 use super::{CommandError, words};
+use crate::files;
 
 /// Error for a path that cannot be written.
 pub(super) fn unwritable(path: &Path, error: &std::io::Error) -> Mistake {
@@ -33,6 +34,11 @@ pub(super) fn replace(
     write: impl FnOnce(&mut (dyn Write + Send)) -> Result<(), CommandError>,
 ) -> Result<(), CommandError> {
     let failed = |error: std::io::Error| CommandError::from(unwritable(path, &error));
+    if files::is_address(path) {
+        let mut bytes = Vec::new();
+        write(&mut bytes)?;
+        return files::upload(path, bytes).map_err(failed);
+    }
     // Anything but a regular file (`/dev/null`, a pipe) is written to directly.
     if path.exists() && !path.is_file() {
         let mut out = BufWriter::new(File::create(path).map_err(failed)?);

@@ -15,6 +15,7 @@ use super::check::{cores, look, note_special, nothing_in, title};
 use super::mistake::Mistake;
 use super::words;
 use crate::discovery::runs::RunFiles;
+use crate::files;
 use crate::index::{Index, ReadError};
 use crate::ingest::{IngestSettings, Ingester};
 use crate::judging::JudgedRun;
@@ -59,7 +60,7 @@ impl Store {
                 .at(std::env::temp_dir().display().to_string())
                 .attempt("free space, or set TMPDIR to another folder")
         })?;
-        let base = dir.canonicalize().map_err(|error| failed(&error))?;
+        let base = files::canonical(dir).map_err(|error| failed(&error))?;
         let (ingester, index) = Ingester::start(IngestSettings {
             base_dirs: vec![base.clone()],
             cache_dir: cache.path().to_owned(),
@@ -102,7 +103,7 @@ impl Reading {
 
     fn over(store: &Arc<Store>, dir: &Path, found: RunFiles) -> Self {
         let base = store.base.clone();
-        let folder = base.parent().filter(|_| base.is_file());
+        let folder = base.parent().filter(|_| files::is_file(&base));
         Self {
             index: store.index.clone(),
             run: found.name.clone(),
@@ -163,7 +164,7 @@ impl Reading {
             .dir
             .ancestors()
             .map(|folder| (folder, folder.join(".trainscope/watchpoints.toml")));
-        let found = file.into_iter().find(|(_, file)| file.is_file());
+        let found = file.into_iter().find(|(_, file)| files::is_listed(file));
         let (watchpoints, path) = match found {
             Some((folder, path)) => {
                 let mut file = WatchpointFile::new(folder);

@@ -20,6 +20,7 @@ use super::parquet::{self, ColumnType};
 use super::style::QUIET;
 use super::table::{Cell, Column, Table};
 use super::{CommandError, words};
+use crate::files;
 use crate::index::{Index, ReadError};
 use crate::ingest::{IngestSettings, Ingester};
 use crate::notebook::Notebooks;
@@ -100,7 +101,8 @@ impl Folders {
     pub(super) fn read(dirs: &[PathBuf]) -> Result<Self, Mistake> {
         let mut base_dirs = Vec::new();
         for dir in dirs {
-            let base = dir.canonicalize().ok().filter(|base| base.is_dir());
+            let base = files::canonical(dir).ok();
+            let base = base.filter(|base| files::is_address(base) || base.is_dir());
             base_dirs.push(base.ok_or_else(|| {
                 Mistake::new(2, format!("{} is no folder", words::path(dir)))
                     .at(words::path(dir))

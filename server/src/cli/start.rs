@@ -16,6 +16,7 @@ use super::style::{LINK, QUIET, STRONG};
 use super::{CommandError, words};
 use crate::alarm::Alarms;
 use crate::colours::Colours;
+use crate::files;
 use crate::http::access::{Access, Token};
 use crate::http::{About, Assets, Metrics, Parts, Site, metrics_router, prepare, router};
 use crate::ingest::{IngestSettings, Ingester};
@@ -38,6 +39,8 @@ use port::Port;
 use sharing::Sharing;
 
 /// Exit status if the port is not available.
+/// Time between two scans of folders, unless another one is set.
+const RELOAD_INTERVAL: Duration = Duration::from_secs(3);
 const CANNOT_BIND: u8 = 3;
 /// Grace period for open requests at shutdown.
 const LAST_REQUESTS: Duration = Duration::from_secs(3);
@@ -124,10 +127,13 @@ async fn serve(
         token_file,
         log: background::log_of_child(port),
     };
+    if let Some(interval) = settings.reload_interval {
+        files::set_store_interval(interval);
+    }
     let (ingester, index) = Ingester::start(IngestSettings {
         base_dirs: settings.base_dirs.clone(),
         cache_dir: settings.cache_dir.clone(),
-        reload_interval: settings.reload_interval,
+        reload_interval: settings.reload_interval.unwrap_or(RELOAD_INTERVAL),
         file_events: settings.file_events,
     })
     .map_err(Mistake::from)?;

@@ -2,6 +2,8 @@
 
 use std::path::PathBuf;
 
+use crate::files;
+
 /// A base directory, with the prefix of run names below it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Base {
@@ -71,7 +73,7 @@ pub(crate) fn folder_of(bases: &[Base], run: &str) -> Option<PathBuf> {
         "." => Some(base.dir.clone()),
         name => Some(base.dir.join(name)),
     });
-    folders.find(|folder| folder.is_dir())
+    folders.find(|folder| files::is_folder(folder))
 }
 
 #[cfg(test)]

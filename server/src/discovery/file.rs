@@ -1,17 +1,15 @@
 //! Identity of a file: its run and rank, and marks that distinguish it from a file that has replaced it.
 
-use std::fs::{File, Metadata};
-use std::io::{self, Read as _, Seek as _};
-use std::os::unix::fs::MetadataExt as _;
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::SystemTime;
 
 use serde::{Deserialize, Serialize};
 
-use crate::files;
+use crate::files::{self, File, Metadata};
 
-/// Device and inode: a file keeps them when it is renamed.
+/// Device and inode: a file keeps them when it is renamed. Of an object, a number that stays while it grows.
 #[derive(
     Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
 )]
@@ -24,8 +22,8 @@ impl Identity {
     /// Device and inode from metadata.
     pub(crate) fn of(metadata: &Metadata) -> Self {
         Self {
-            device: metadata.dev(),
-            inode: metadata.ino(),
+            device: metadata.identity.0,
+            inode: metadata.identity.1,
         }
     }
 }
@@ -47,7 +45,7 @@ pub(crate) struct Place {
 pub(crate) struct Head(pub(crate) Vec<u8>);
 
 /// Maximum length of a [`Head`]. Each event file differs in its first 64 bytes: they hold its wall time.
-const HEAD_BYTES: u64 = 64;
+const HEAD_BYTES: usize = 64;
 
 /// Identity and first bytes of a file: enough to distinguish it from a file that has replaced it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -75,11 +73,9 @@ pub(crate) struct OpenFile {
 impl OpenFile {
     /// Opens a regular file.
     pub(crate) fn open(path: &Path) -> io::Result<Self> {
-        let mut file = files::open(path)?;
+        let file = files::open(path)?;
         let metadata = file.metadata()?;
-        let mut head = Vec::new();
-        (&file).take(HEAD_BYTES).read_to_end(&mut head)?;
-        file.rewind()?;
+        let head = file.first(HEAD_BYTES)?;
         let id = FileId {
             identity: Identity::of(&metadata),
             head: Head(head),
@@ -87,8 +83,8 @@ impl OpenFile {
         Ok(Self {
             file,
             id: Arc::new(id),
-            len_bytes: metadata.len(),
-            modified: metadata.modified().ok(),
+            len_bytes: metadata.len_bytes,
+            modified: metadata.modified,
         })
     }
 

@@ -1,9 +1,12 @@
 //! The runs of all base directories, from one walk over each: for the loop that reads them, and for the judgement.
 
 use std::collections::BTreeMap;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::SystemTime;
 
+use jiff::Timestamp;
+use jiff::tz::TimeZone;
 use trainscope_format::Format;
 
 use super::base::Base;
@@ -11,6 +14,7 @@ use super::file::{Identity, Place};
 use super::find::find_new;
 use super::runs::{EventSource, RunFiles};
 use super::walk::VisitedFolders;
+use crate::files;
 
 /// A file that has a decoder.
 #[derive(Clone, Debug)]
@@ -29,6 +33,8 @@ pub(crate) struct SourceFile {
 pub(crate) struct Scan {
     /// Runs of each base directory that can be listed. Paths for display have the prefix of the directory.
     pub(crate) runs: Vec<(Base, Vec<Arc<RunFiles>>)>,
+    /// Base directories that cannot be listed: nothing is known about the files below them.
+    pub(crate) unlisted: Vec<PathBuf>,
     /// Folders that cannot be listed and special files, as sentences.
     pub(crate) problems: Vec<String>,
 }
@@ -38,6 +44,13 @@ pub(crate) fn scan(bases: &[Base]) -> Scan {
     let mut scan = Scan::default();
     let mut visited = VisitedFolders::default();
     for base in bases {
+        if let Some((since, reason)) = files::problem(&base.dir) {
+            let store = base.dir.display();
+            let since = clock(since);
+            scan.problems.push(format!(
+                "{store} has not answered since {since}; what was read until then is shown: {reason}"
+            ));
+        }
         match find_new(&base.dir, 1, &mut visited) {
             Ok(contents) => {
                 for (folder, error) in contents.unreadable {
@@ -57,6 +70,7 @@ pub(crate) fn scan(bases: &[Base]) -> Scan {
                 scan.runs.push((base.clone(), runs.collect()));
             }
             Err(error) => {
+                scan.unlisted.push(base.dir.clone());
                 let folder = base.dir.display();
                 let problem = format!("The folder {folder} cannot be listed: {error}");
                 scan.problems.push(problem);
@@ -64,6 +78,14 @@ pub(crate) fn scan(bases: &[Base]) -> Scan {
         }
     }
     scan
+}
+
+/// Time of day of this machine.
+fn clock(time: SystemTime) -> String {
+    let time = Timestamp::try_from(time).unwrap_or(Timestamp::UNIX_EPOCH);
+    time.to_zoned(TimeZone::system())
+        .strftime("%H:%M")
+        .to_string()
 }
 
 impl Scan {

@@ -1,8 +1,9 @@
 //! Stamps of files: a file with the same stamp has not changed.
 
-use std::fs;
 use std::io;
 use std::time::SystemTime;
+
+use crate::files::Metadata;
 
 /// Size and modification time of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -12,7 +13,7 @@ pub(crate) struct Stamp {
 }
 
 impl Stamp {
-    pub(super) fn of(metadata: &io::Result<fs::Metadata>) -> Self {
+    pub(super) fn of(metadata: &io::Result<Metadata>) -> Self {
         let unknown = Self {
             len_bytes: 0,
             modified: SystemTime::UNIX_EPOCH,
@@ -20,10 +21,10 @@ impl Stamp {
         metadata.as_ref().map_or(unknown, Self::new)
     }
 
-    pub(crate) fn new(metadata: &fs::Metadata) -> Self {
+    pub(crate) fn new(metadata: &Metadata) -> Self {
         Self {
-            len_bytes: metadata.len(),
-            modified: metadata.modified().unwrap_or(SystemTime::UNIX_EPOCH),
+            len_bytes: metadata.len_bytes,
+            modified: metadata.modified.unwrap_or(SystemTime::UNIX_EPOCH),
         }
     }
 }

@@ -1,7 +1,7 @@
 //! The walk over folders: each folder once, on several threads, in an order that does not depend on them.
 
 use std::collections::BTreeSet;
-use std::fs::{self, DirEntry, FileType, Metadata};
+use std::fs::{self, DirEntry, FileType};
 use std::io;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
@@ -9,10 +9,10 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use rustc_hash::FxHashSet;
 
-use crate::files::special;
+use crate::files::{self, Metadata, special};
 
 /// Folders that hold no runs, at any depth.
-const PRIVATE_FOLDERS: [&str; 2] = [".git", ".trainscope"];
+pub(super) const PRIVATE_FOLDERS: [&str; 2] = [".git", ".trainscope"];
 
 /// An entry of a folder, other than a folder.
 pub(crate) struct Entry {
@@ -35,8 +35,8 @@ impl Entry {
     pub(crate) fn metadata(&self) -> io::Result<Metadata> {
         match self.inner.file_type() {
             // Relative to the open folder this is cheaper than from the root.
-            Ok(kind) if !kind.is_symlink() => self.inner.metadata(),
-            _ => fs::metadata(&self.path),
+            Ok(kind) if !kind.is_symlink() => Ok(Metadata::local(&self.inner.metadata()?)),
+            _ => files::metadata(&self.path),
         }
     }
 }

@@ -10,6 +10,7 @@ use parking_lot::Mutex;
 use rustc_hash::FxHashSet;
 
 use super::base::Base;
+use crate::files;
 
 /// Paths that may have changed, gathered until they are taken.
 #[derive(Clone, Default)]
@@ -37,7 +38,9 @@ pub(crate) fn events(
     problem: impl Fn(String) + Send + 'static,
 ) -> mpsc::Sender<()> {
     let (alive, ended) = mpsc::channel::<()>();
-    let dirs: Vec<PathBuf> = bases.iter().map(|base| base.dir.clone()).collect();
+    let dirs = bases.iter().map(|base| base.dir.clone());
+    // Stores report nothing.
+    let dirs: Vec<PathBuf> = dirs.filter(|dir| !files::is_address(dir)).collect();
     let set_up = move || {
         let handler = move |event: notify::Result<notify::Event>| {
             let Ok(event) = event else { return };

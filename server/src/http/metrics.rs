@@ -1,6 +1,7 @@
 //! `/metrics`: numbers about the server for Prometheus, as `OpenMetrics` text. No label names a run, a tag or a person.
 
 mod process;
+mod stores;
 
 use std::time::Instant;
 
@@ -19,7 +20,7 @@ use trainscope_api::error::ErrorCode;
 use super::error::Failure;
 use super::headers::NO_STORE;
 use super::{Site, blocking};
-use crate::people;
+use crate::{files, people};
 
 /// Upper bounds of the durations of requests, seconds: from an answer out of memory to the reading of a large profile.
 const BOUNDS: [f64; 11] = [
@@ -96,6 +97,9 @@ pub(super) async fn count(State(site): State<Site>, request: Request, next: Next
     let began = Instant::now();
     let response = next.run(request).await;
     let route = response.extensions().get::<MatchedPath>();
+    if route.is_some_and(|route| route.as_str().contains("/api/")) {
+        files::note_request();
+    }
     let path = route.map_or(NO_ROUTE, |route| route.as_str()).to_owned();
     let of_route = site
         .metrics
@@ -130,6 +134,7 @@ pub(super) fn text_of(site: &Site) -> Result<String, std::fmt::Error> {
     let mut registry = Registry::with_prefix("trainscope");
     of_runs(&mut registry, site);
     of_requests(&mut registry, site);
+    stores::register(&mut registry);
     let mut of_process = Registry::default();
     process::register(&mut of_process, site.about.started_secs);
     let mut text = String::new();

@@ -1,8 +1,6 @@
 //! Queries for records of all kinds but scalars: their bodies, and the byte ranges of files that these refer to.
 
-use std::fs::File;
 use std::io::{self, BufReader, Read, Seek, SeekFrom};
-use std::os::unix::fs::FileExt as _;
 use std::path::{Component, Path};
 use std::sync::Arc;
 
@@ -15,6 +13,7 @@ use super::reader::{self, Range, StoredRecord};
 use super::source::Source;
 use super::{Index, ReadError};
 use crate::discovery::file::OpenFile;
+use crate::files::{self, File};
 use crate::people;
 
 /// Maximum number of missing files with parameter values to report.
@@ -77,7 +76,7 @@ impl IndexedRecord {
             // Only names next to the graph are checked: a file may contain any path.
             let mut parts = Path::new(file).components();
             parts.all(|part| matches!(part, Component::Normal(_) | Component::CurDir))
-                && folder.join(file).is_file()
+                && files::is_listed(&folder.join(file))
         };
         let files = graph.external_files().into_iter();
         let missing = files.filter(|(file, _)| !is_there(file));
@@ -92,7 +91,7 @@ impl IndexedRecord {
     }
 
     /// Opens its file, if it is unchanged.
-    pub fn open(&self) -> Result<File, ReadError> {
+    pub(crate) fn open(&self) -> Result<File, ReadError> {
         Ok(open(&self.source)?.0)
     }
 

@@ -7,8 +7,8 @@ use std::time::Instant;
 use trainscope_format::sniff;
 
 use super::{HINTED_SCAN_INTERVAL, HINTED_SCAN_SHARE, Loop, TrackedFile};
+use crate::discovery::claims::is_of_tensors;
 use crate::discovery::file::{Identity, OpenFile};
-use crate::discovery::find::is_of_tensors;
 use crate::discovery::scan::{Scan, SourceFile};
 use crate::files;
 
@@ -47,6 +47,7 @@ impl Loop {
             .known
             .keys()
             .filter(|path| !present.contains(*path))
+            .filter(|path| !scan.unlisted.iter().any(|base| path.starts_with(base)))
             .cloned()
             .collect();
         for path in missing {
@@ -80,7 +81,7 @@ impl Loop {
         let fed_bytes = known.source.with_state(|state| state.fed_bytes);
         // A growing file may have been read beyond the length that the walk saw.
         let is_cut = found.len_bytes < fed_bytes
-            && std::fs::metadata(path).is_ok_and(|now| now.len() < fed_bytes);
+            && files::metadata(path).is_ok_and(|now| now.len_bytes < fed_bytes);
         let (same, changed, came_back) = known.source.with_state(|state| {
             let same = known.source.identity == found.identity && !is_cut;
             let changed = found.len_bytes != state.len_bytes
@@ -167,7 +168,7 @@ impl Loop {
             None => walk = true,
             Some(paths) => {
                 for path in paths {
-                    let metadata = std::fs::metadata(&path);
+                    let metadata = files::metadata(&path);
                     match (self.known.get(&path), metadata) {
                         (Some(known), Ok(metadata)) if metadata.is_file() => {
                             let found = known.on_disk(&metadata);
@@ -177,7 +178,7 @@ impl Loop {
                         (None, metadata) => {
                             let name = path.file_name().and_then(|name| name.to_str());
                             // A vanished path may have been a folder of runs.
-                            let may_matter = metadata.map_or(true, |metadata| metadata.is_dir());
+                            let may_matter = metadata.map_or(true, |metadata| metadata.is_folder());
                             walk |= may_matter
                                 || is_of_tensors(&path)
                                 || name.is_some_and(|name| {
@@ -227,7 +228,7 @@ mod tests {
         ingest.known.get_mut(&path).unwrap().busy = false;
         first.with_state(|state| state.fed_bytes = 100);
         // A worker has read further since the walk.
-        let metadata = std::fs::metadata(&path).unwrap();
+        let metadata = crate::files::metadata(&path).unwrap();
         let mut found = ingest.known[&path].on_disk(&metadata);
         found.len_bytes = 50;
         ingest.look(&found);

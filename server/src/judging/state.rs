@@ -12,7 +12,7 @@ use trainscope_format::program::SourceLine;
 use super::hit_list::Listing;
 use super::judge::Judgement;
 use crate::discovery::base::Base;
-use crate::discovery::find::is_event_part;
+use crate::discovery::claims::is_event_part;
 use crate::people;
 use crate::watchpoints::WatchpointFile;
 

@@ -3,10 +3,8 @@
 //! A file is a magic text with the version, sections, a directory of them, and the place of the directory. Every
 //! section has a checksum: damaged, incomplete or outdated content is an error, and the source is read again.
 
-use std::fs::File;
 use std::hash::Hasher as _;
 use std::io::{self, BufWriter, Read, Write};
-use std::os::unix::fs::FileExt as _;
 use std::path::Path;
 use std::time::SystemTime;
 
@@ -16,7 +14,7 @@ use serde::{Deserialize, Serialize};
 use trainscope_format::trace::Trace;
 use twox_hash::XxHash3_64;
 
-use crate::files;
+use crate::files::{self, File};
 
 /// First bytes, with the version: another one when anything stored changes, [`Trace`] and the answers included.
 const MAGIC: &[u8; 24] = b"trainscope columns 0007\n";
@@ -40,11 +38,11 @@ pub(super) struct FileStamp {
 impl FileStamp {
     /// The stamp of a file now; `None` if it is gone, or its name is not UTF-8.
     pub(super) fn of(path: &Path) -> Option<Self> {
-        let metadata = std::fs::metadata(path).ok()?;
+        let metadata = files::metadata(path).ok()?;
         Some(Self {
             path: path.to_str()?.to_owned(),
-            len_bytes: metadata.len(),
-            modified: metadata.modified().ok()?,
+            len_bytes: metadata.len_bytes,
+            modified: metadata.modified?,
         })
     }
 
@@ -128,7 +126,7 @@ impl ColumnFile {
         if magic != *MAGIC {
             return Err(damaged("another version"));
         }
-        let len = file.metadata()?.len();
+        let len = file.metadata()?.len_bytes;
         let end = len
             .checked_sub(TRAILER_LEN)
             .ok_or_else(|| damaged("short"))?;
@@ -222,7 +220,7 @@ impl ColumnFile {
 
 /// Reads a stretch of a file and compares its checksum.
 fn stretch(file: &File, section: Section) -> io::Result<Vec<u8>> {
-    let len = file.metadata()?.len();
+    let len = file.metadata()?.len_bytes;
     let end = section.offset.checked_add(section.len);
     if end.is_none_or(|end| end > len) {
         return Err(damaged("a part behind the end"));

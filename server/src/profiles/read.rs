@@ -182,7 +182,7 @@ fn snapshot(path: &Path, progress: &Progress, faults: &mut Vec<String>) -> io::R
 
 /// A database of Nsight Systems, whose rows are events of Kineto.
 fn database(path: &Path, progress: &Progress, faults: &mut Vec<String>) -> io::Result<Trace> {
-    let len_bytes = files::open(path)?.metadata()?.len();
+    let len_bytes = files::open(path)?.metadata()?.len_bytes;
     progress.begin(TraceReader::new().max_events(max_events(len_bytes)));
     let remarks = nsight::read(path, &mut |bytes| progress.push(bytes));
     let mut trace = progress.finish();
@@ -193,7 +193,7 @@ fn database(path: &Path, progress: &Progress, faults: &mut Vec<String>) -> io::R
 
 /// A Chrome trace, block by block. A gzip file that is damaged or incomplete gives the events before that place.
 fn chrome(path: &Path, progress: &Progress, faults: &mut Vec<String>) -> io::Result<Trace> {
-    let max_events = max_events(files::open(path)?.metadata()?.len());
+    let max_events = max_events(files::open(path)?.metadata()?.len_bytes);
     let mut content = Content::open(path, progress, MAX_TRACE_BYTES)?;
     progress.begin(TraceReader::new().max_events(max_events));
     let mut block = vec![0; BLOCK_BYTES];
@@ -241,7 +241,7 @@ impl<'a> Content<'a> {
         // Small files are harmless, and may be that repetitive.
         let of_file = file
             .metadata()?
-            .len()
+            .len_bytes
             .max(1 << 10)
             .saturating_mul(MAX_RATIO);
         let limit = if of_file < most {

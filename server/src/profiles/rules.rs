@@ -19,7 +19,7 @@ const MAX_RULES: usize = 1_000;
 pub(super) fn file_above(profile: &Path) -> Option<PathBuf> {
     let folders = profile.ancestors().skip(1).take(MAX_LEVELS);
     let mut paths = folders.map(|folder| folder.join(FILE));
-    paths.find(|path| path.is_file())
+    paths.find(|path| files::is_listed(path))
 }
 
 /// Rules of a file, or the reason why there are none.

@@ -1,7 +1,6 @@
 //! The sessions of a run: files of profilers grouped by session and rank, by their names alone.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::SystemTime;
@@ -54,7 +53,7 @@ impl SessionFiles {
     /// The session of a single Chrome trace.
     #[cfg(test)]
     pub(super) fn of_file(path: &Path) -> Self {
-        let metadata = fs::metadata(path).unwrap();
+        let metadata = files::metadata(path).unwrap();
         Self {
             run: "run".to_owned(),
             id: "session".to_owned(),
@@ -66,8 +65,8 @@ impl SessionFiles {
                 format: TraceFile::ChromeJson,
             }],
             memory_timeline: None,
-            len_bytes: metadata.len(),
-            modified: metadata.modified().ok(),
+            len_bytes: metadata.len_bytes,
+            modified: metadata.modified,
             span_tags: 0,
         }
     }
@@ -80,11 +79,9 @@ impl SessionFiles {
         );
         let rules = self.operator_rules();
         for full in self.files.iter().map(|file| &file.full).chain(&rules) {
-            let metadata = fs::metadata(full).ok();
-            let modified = metadata
-                .as_ref()
-                .and_then(|metadata| metadata.modified().ok());
-            let len = metadata.map_or(0, |metadata| metadata.len());
+            let metadata = files::metadata(full).ok();
+            let modified = metadata.as_ref().and_then(|metadata| metadata.modified);
+            let len = metadata.map_or(0, |metadata| metadata.len_bytes);
             let path = full.display();
             let facts = format!("\0{path}\0{len}\0{modified:?}");
             key.push_str(&facts);
@@ -220,9 +217,9 @@ fn grouped(run: &str, all: Vec<TraceEntry>) -> Vec<SessionFiles> {
                 modified: None,
                 span_tags: 0,
             });
-        if let Ok(metadata) = fs::metadata(&file.full) {
-            group.len_bytes += metadata.len();
-            group.modified = group.modified.max(metadata.modified().ok());
+        if let Ok(metadata) = files::metadata(&file.full) {
+            group.len_bytes += metadata.len_bytes;
+            group.modified = group.modified.max(metadata.modified);
         }
         let folder = file.full.parent();
         let beside = timelines

@@ -58,7 +58,7 @@ const MINDSPORE: [(&str, &str); 20] = [
 /// Lists the unread files of profilers in a folder, or a file if it is one. `shown` comes before their paths.
 pub(crate) fn unread(folder: &Path, shown: &str) -> Vec<UnreadProfile> {
     let mut found = Vec::new();
-    if folder.is_file() {
+    if files::is_file(folder) {
         let name = folder.file_name().unwrap_or_default().to_string_lossy();
         let unread = reason(&name, false).map(|reason| UnreadProfile {
             path: shown.to_owned() + &name,
@@ -73,7 +73,7 @@ pub(crate) fn unread(folder: &Path, shown: &str) -> Vec<UnreadProfile> {
 }
 
 fn look(folder: &Path, shown: &str, goes_on: bool, found: &mut Vec<UnreadProfile>) {
-    let is_analysed = folder.join(ANALYSED).is_dir();
+    let is_analysed = files::entries(&folder.join(ANALYSED), 1).len() == 1;
     // A folder that cannot be listed is a problem of the walk, which names it.
     for (name, is_folder) in files::entries(folder, MAX_ENTRIES) {
         let path = format!("{shown}{}", name.replace(char::is_control, "\u{fffd}"));
@@ -82,7 +82,7 @@ fn look(folder: &Path, shown: &str, goes_on: bool, found: &mut Vec<UnreadProfile
         }
         let is_exported = name
             .strip_suffix(".nsys-rep")
-            .is_some_and(|stem| folder.join(format!("{stem}.sqlite")).is_file());
+            .is_some_and(|stem| files::is_listed(&folder.join(format!("{stem}.sqlite"))));
         if let Some(reason) = reason(&name, is_folder)
             && !(is_folder && is_analysed)
             && !is_exported

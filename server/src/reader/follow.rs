@@ -1,7 +1,6 @@
 //! Reads one file for a listener, separately from the index.
 
 use std::io::BufReader;
-use std::os::unix::fs::FileExt as _;
 use std::path::Path;
 use std::sync::Arc;
 

@@ -1,7 +1,6 @@
 //! Decodes one file block by block, from its start or from a checkpoint.
 
 use std::io;
-use std::os::unix::fs::FileExt as _;
 use std::path::Path;
 use std::sync::Arc;
 

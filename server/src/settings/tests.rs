@@ -2,7 +2,6 @@
 
 use std::path::Path;
 use std::process::Command;
-use std::time::Duration;
 
 use clap::Parser;
 
@@ -24,7 +23,7 @@ fn defaults_stay_on_this_machine() {
     let settings = resolve(&[]).unwrap();
     assert_eq!(settings.host, "127.0.0.1");
     assert_eq!(settings.port, 8080);
-    assert_eq!(settings.reload_interval, Duration::from_secs(3));
+    assert_eq!(settings.reload_interval, None);
     assert_eq!(settings.url_path_prefix, "");
     assert!(settings.base_dir_assumed);
     assert_eq!(settings.base_dirs, [Path::new(".").canonicalize().unwrap()]);
@@ -188,7 +187,7 @@ fn environment_yields_to_flags() {
     let from_environment = child("");
     assert!(
         from_environment.contains(&format!(
-            "port=9001 host=127.0.0.2 dirs=2 hosts=a.example+b.example prefix=/p interval=500ms cache={cache}"
+            "port=9001 host=127.0.0.2 dirs=2 hosts=a.example+b.example prefix=/p interval=Some(500ms) cache={cache}"
         )),
         "{from_environment}"
     );
@@ -198,7 +197,7 @@ fn environment_yields_to_flags() {
     ));
     assert!(
         from_flags.contains(
-            "port=9002 host=127.0.0.2 dirs=1 hosts=c.example prefix=/p interval=500ms cache=/elsewhere"
+            "port=9002 host=127.0.0.2 dirs=1 hosts=c.example prefix=/p interval=Some(500ms) cache=/elsewhere"
         ),
         "{from_flags}"
     );

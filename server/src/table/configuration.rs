@@ -40,9 +40,9 @@ pub(super) fn stamp(folder: &Path) -> u64 {
     let mut hasher = DefaultHasher::new();
     let files = ConfigFormat::paths().map(|(path, _)| path);
     for path in files {
-        let facts = folder.join(path).metadata().ok();
+        let facts = files::metadata(&folder.join(path)).ok();
         facts
-            .map(|metadata| (metadata.len(), metadata.modified().ok()))
+            .map(|metadata| (metadata.len_bytes, metadata.modified))
             .hash(&mut hasher);
     }
     hasher.finish()

@@ -58,7 +58,7 @@ impl DumpGraphs {
             });
             let graph = files.graphs.get(&number).and_then(|(path, _)| {
                 let read = files::open(path).and_then(|file| {
-                    let len_bytes = file.metadata()?.len();
+                    let len_bytes = file.metadata()?.len_bytes;
                     let mut file = BufReader::new(file);
                     Graph::read_file(GraphFormat::MindsporeModel, &mut file, len_bytes)
                 });
@@ -277,7 +277,7 @@ fn table(path: &Path) -> Result<Vec<u8>, TensorReadError> {
 /// Reads the rows of a table of statistics, without holding its text.
 fn rows(path: &Path, each: impl FnMut(StatisticRow)) -> Result<(), TensorReadError> {
     let file = files::open(path)?;
-    if file.metadata()?.len() > MAX_TABLE_BYTES {
+    if file.metadata()?.len_bytes > MAX_TABLE_BYTES {
         return Err(files::too_large(MAX_TABLE_BYTES).into());
     }
     mindspore_dump::statistics(file, each).map_err(damaged)

@@ -3,10 +3,8 @@
 //! Two blocks are in memory, or two tensors if the next step is compared with this one. Statistics by channel and
 //! column-major order need a whole tensor of any size; buffers grow with the data read, not with the size in a header.
 
-use std::fs::File;
 use std::io;
 use std::ops::Range;
-use std::os::unix::fs::FileExt as _;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -16,7 +14,7 @@ use trainscope_format::formats::{npy, safetensors};
 use trainscope_format::tensor::{ChannelStats, DType, Tolerance};
 use trainscope_format::{OpaqueTensor, TensorSummary};
 
-use crate::files;
+use crate::files::{self, File};
 
 mod result;
 
@@ -53,7 +51,7 @@ impl Place {
         let tensor = if let Some(tensor) = &self.tensor {
             tensor.clone()
         } else {
-            let len_bytes = file.metadata()?.len();
+            let len_bytes = file.metadata()?.len_bytes;
             let mut tensor = header_of(&file, len_bytes, npy::header)?;
             self.correct(&mut tensor);
             tensor
@@ -135,7 +133,7 @@ impl From<io::Error> for TensorReadError {
 
 pub(crate) fn safetensors_header(path: &Path) -> Result<TensorFile, TensorReadError> {
     let file = files::open(path)?;
-    let len_bytes = file.metadata()?.len();
+    let len_bytes = file.metadata()?.len_bytes;
     header_of(&file, len_bytes, safetensors::header)
 }
 
@@ -455,7 +453,7 @@ impl<'b> Stream<'b> {
                 }
                 // Longer than any current writer's.
                 Err(HeaderError::Wants(_)) => {
-                    let len_bytes = file.metadata()?.len();
+                    let len_bytes = file.metadata()?.len_bytes;
                     (header_of(&file, len_bytes, npy::header)?, 0..0)
                 }
                 Err(error) => return Err(error.into()),

@@ -3,13 +3,12 @@
 //!
 //! Blocks are in the order of memory, which is the order of the indices unless the first index changes fastest.
 
-use std::fs::File;
-
 use tokio_util::sync::CancellationToken;
 use trainscope_api::tensors::{Axis, Element, Slice};
 use trainscope_format::formats::tensor_file::StoredTensor;
 use trainscope_format::tensor::DType;
 
+use crate::files::File;
 use crate::tensor_files::read::{TensorReadError, fill};
 
 /// Maximum size of a block.
@@ -135,7 +134,7 @@ impl ReadableTensor {
         let Data::File { file, offset } = &self.data else {
             return Ok(());
         };
-        let there = file.metadata()?.len();
+        let there = file.metadata()?.len_bytes;
         let wanted = offset.saturating_add(Plan::new(self, slice).end(self.dtype.size_bytes()));
         if wanted <= there {
             return Ok(());
@@ -160,7 +159,7 @@ impl ReadableTensor {
                         offset: there,
                         reason: format!(
                             "its header says {wanted} bytes, and it ends at byte {}",
-                            file.metadata().map_or(there, |metadata| metadata.len())
+                            file.metadata().map_or(there, |metadata| metadata.len_bytes)
                         ),
                     });
                 }

@@ -16,7 +16,7 @@ pub(super) fn read(path: &Path, any_device: bool, threads: usize) -> Result<Good
     let flag = || format!("--against {}", words::path(path));
     let attempt =
         "trainscope export RUN --kind profile --format json -o FILE, and then --against FILE";
-    if !path.exists() {
+    if !files::is_address(path) && !path.exists() {
         return Err(Mistake::missing_dir(path, "trainscope check RUN --against"));
     }
     let mut found = look(path, threads)?;
@@ -35,7 +35,7 @@ pub(super) fn read(path: &Path, any_device: bool, threads: usize) -> Result<Good
             let one = format!("name one of them, such as --against {example}");
             Err(Mistake::new(2, what).at(flag()).attempt(one))
         }
-        None if path.is_file() => {
+        None if files::is_file(path) => {
             let bad = |what: String| Mistake::new(2, what).at(flag()).attempt(attempt);
             let text = files::read_text(path, MAX_EXPORT_BYTES)
                 .map_err(|error| bad(format!("the baseline cannot be read: {error}")))?;

@@ -1,6 +1,5 @@
 //! Elements of a stored tensor in all sources and orders, and truncated files.
 
-use std::fs::File;
 use std::io::Write as _;
 
 use trainscope_api::tensors::{Element, Slice};
@@ -9,6 +8,7 @@ use trainscope_format::formats::tensor_file::StoredTensor;
 use trainscope_format::tensor::DType;
 
 use super::{ReadableTensor, elements};
+use crate::files::File;
 
 /// A tensor of the numbers 0, 1, 2, … in the order of the indices, behind seven other bytes.
 fn counting(shape: &[u64], is_big_endian: bool, is_column_major: bool) -> ReadableTensor {
@@ -41,7 +41,7 @@ fn counting(shape: &[u64], is_big_endian: bool, is_column_major: bool) -> Readab
     let mut file = tempfile::tempfile().unwrap();
     file.write_all(&bytes).unwrap();
     ReadableTensor::in_file(
-        file,
+        File::Local(file),
         header(shape, DType::I32, is_big_endian, is_column_major),
     )
 }
@@ -149,7 +149,7 @@ fn of_a_large_tensor_little_is_read() {
         let file = tempfile::tempfile().unwrap();
         file.set_len(7 + (4 << 30)).unwrap();
         let header = header(&shape, DType::F32, false, is_column_major);
-        let stored = ReadableTensor::in_file(file, header);
+        let stored = ReadableTensor::in_file(File::Local(file), header);
         for (text, most) in [
             ("512,512:640,512:640", 8 << 20),
             ("512:640,7,512:640", 8 << 20),
@@ -167,11 +167,13 @@ fn of_a_large_tensor_little_is_read() {
 
 #[test]
 fn a_file_that_ends_early_still_has_what_it_has() {
-    let file: File = tempfile::tempfile().unwrap();
+    let file = tempfile::tempfile().unwrap();
     file.set_len(7 + 4 * 100).unwrap();
     // Its declared size exceeds any disk.
-    let stored =
-        ReadableTensor::in_file(file, header(&[1 << 30, 1 << 20], DType::I32, false, false));
+    let stored = ReadableTensor::in_file(
+        File::Local(file),
+        header(&[1 << 30, 1 << 20], DType::I32, false, false),
+    );
     let read = |text: &str| stored.read(&Slice::parse(text, &stored.shape).unwrap());
     assert_eq!(read("0,0:100").unwrap().0.len(), 400);
     let (offset, reason) = read("0,0:101").unwrap_err().offset_and_reason();

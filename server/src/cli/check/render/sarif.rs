@@ -6,6 +6,7 @@
 
 use std::collections::BTreeMap;
 use std::io::{self, Write};
+use std::path::Path;
 
 use serde::Serialize;
 use serde_json::json;
@@ -15,6 +16,7 @@ use trainscope_format::Severity;
 
 use super::super::report::Report;
 use super::source::source;
+use crate::files;
 use crate::judging::judge::Judgement;
 
 const SCHEMA: &str = "https://json.schemastore.org/sarif-2.1.0.json";
@@ -283,10 +285,16 @@ fn level(severity: Severity) -> &'static str {
     }
 }
 
-/// A path as a relative URI.
+/// A path as a relative URI; an address of a store is one with its scheme.
 fn physical(path: &str, line: Option<u64>) -> PhysicalLocation {
-    let mut uri = String::with_capacity(path.len());
-    for byte in path.bytes() {
+    let is_address = files::is_address(Path::new(path));
+    let scheme_len = path
+        .find("://")
+        .filter(|_| is_address)
+        .map_or(0, |at| at + 3);
+    let (scheme, rest) = path.split_at(scheme_len);
+    let mut uri = scheme.to_owned();
+    for byte in rest.bytes() {
         match byte {
             b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'~' | b'/' | b'=' => {
                 uri.push(char::from(byte));
