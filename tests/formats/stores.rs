@@ -64,6 +64,52 @@ fn every_command_says_of_a_store_what_it_says_of_the_folder() {
     assert!(!store.seen().contains(SECRET));
 }
 
+#[test]
+fn google_and_http_are_read_like_s3() {
+    let store = StandIn::start();
+    let samples = workspace_root().join("sample-runs");
+    store.copy(&samples.join("mlp/diverging"), "runs/diverging");
+    let environment = store.environment();
+    let check = |address: &str| {
+        let said = trainscope_with(
+            &samples,
+            &["check", address, "--format", "json"],
+            &environment,
+        );
+        let run = said.json()["runs"][0].clone();
+        (
+            said.status,
+            said.json()["first_cause"].clone(),
+            run["counts"].clone(),
+        )
+    };
+    let local = check(samples.join("mlp/diverging").to_str().unwrap());
+    assert_eq!(check("gs://bucket/runs/diverging"), local);
+    assert_eq!(check("s3://bucket/runs/diverging"), local);
+
+    let file = fs::read_dir(samples.join("candle")).unwrap();
+    let mut names = file.map(|file| file.unwrap().file_name().into_string().unwrap());
+    let name = names.find(|name| name.contains("tfevents")).unwrap();
+    store.copy(&samples.join("candle"), "candle");
+    let local = trainscope_with(
+        &samples.join("candle"),
+        &["export", &name, "--kind", "scalars"],
+        &environment,
+    );
+    let address = format!("{}/bucket/candle/{name}", store.url());
+    let stored = trainscope_with(
+        &samples,
+        &["export", &address, "--kind", "scalars"],
+        &environment,
+    );
+    assert_eq!(
+        (local.status, local.out),
+        (stored.status, stored.out),
+        "{}",
+        stored.err
+    );
+}
+
 /// Compares two texts line by line.
 fn pretty_assertions(local: &str, stored: &str, args: &[&str]) {
     for (line, (local, stored)) in local.lines().zip(stored.lines()).enumerate() {

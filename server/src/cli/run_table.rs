@@ -101,8 +101,13 @@ impl Folders {
     pub(super) fn read(dirs: &[PathBuf]) -> Result<Self, Mistake> {
         let mut base_dirs = Vec::new();
         for dir in dirs {
-            let base = files::canonical(dir).ok();
-            let base = base.filter(|base| files::is_address(base) || base.is_dir());
+            if files::is_address(dir) {
+                let base = files::canonical(dir)
+                    .map_err(|error| Mistake::new(2, error.to_string()).at(words::path(dir)))?;
+                base_dirs.push(base);
+                continue;
+            }
+            let base = dir.canonicalize().ok().filter(|base| base.is_dir());
             base_dirs.push(base.ok_or_else(|| {
                 Mistake::new(2, format!("{} is no folder", words::path(dir)))
                     .at(words::path(dir))

@@ -64,7 +64,7 @@ pub(crate) fn find_new(
     #[cfg(feature = "stores")]
     if let Some(listed) = objects::list(root) {
         let listed = listed?;
-        if !listed.is_empty() {
+        if !listed.is_empty() || !files::is_file(root) {
             let all = objects::folder(root, &listed);
             found.runs = all.claims.join();
             found.other = all.other;

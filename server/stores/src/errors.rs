@@ -25,7 +25,14 @@ pub(crate) fn explain(address: &str, operation: &str, error: &Error) -> io::Erro
             io::ErrorKind::NotFound,
             "there is no bucket of this name".to_owned(),
         ),
-        (_, Some("PermanentRedirect" | "AuthorizationHeaderMalformed" | "IllegalLocationConstraintException")) => (
+        (
+            _,
+            Some(
+                "PermanentRedirect"
+                | "AuthorizationHeaderMalformed"
+                | "IllegalLocationConstraintException",
+            ),
+        ) => (
             io::ErrorKind::PermissionDenied,
             "the bucket is in another region: set AWS_REGION".to_owned(),
         ),
@@ -42,8 +49,11 @@ pub(crate) fn explain(address: &str, operation: &str, error: &Error) -> io::Erro
         | (
             _,
             code @ Some(
-                "AccessDenied" | "AuthenticationFailed" | "AuthorizationFailure"
-                | "InvalidAccessKeyId" | "SignatureDoesNotMatch",
+                "AccessDenied"
+                | "AuthenticationFailed"
+                | "AuthorizationFailure"
+                | "InvalidAccessKeyId"
+                | "SignatureDoesNotMatch",
             ),
         ) => (
             io::ErrorKind::PermissionDenied,
@@ -55,16 +65,27 @@ pub(crate) fn explain(address: &str, operation: &str, error: &Error) -> io::Erro
         ),
         (_, Some(code)) => {
             let message = element(&text, "Message").unwrap_or_default();
-            (io::ErrorKind::Other, format!("the store answers {code}: {message}"))
+            (
+                io::ErrorKind::Other,
+                format!("the store answers {code}: {message}"),
+            )
         }
-        (Error::Generic { .. }, None) if text.contains("instance metadata") || text.contains("169.254.169.254") => (
-            io::ErrorKind::PermissionDenied,
-            "there are no credentials: set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or AWS_SKIP_SIGNATURE=true for a public bucket".to_owned(),
-        ),
-        (Error::Generic { .. }, None) if text.contains("BareRedirect") || text.contains("incorrectly configured region") => (
-            io::ErrorKind::PermissionDenied,
-            "the bucket is in another region: set AWS_REGION".to_owned(),
-        ),
+        (Error::Generic { .. }, None)
+            if text.contains("instance metadata") || text.contains("169.254.169.254") =>
+        {
+            (
+                io::ErrorKind::PermissionDenied,
+                format!("there are no credentials: set {}", wanted(address)),
+            )
+        }
+        (Error::Generic { .. }, None)
+            if text.contains("BareRedirect") || text.contains("incorrectly configured region") =>
+        {
+            (
+                io::ErrorKind::PermissionDenied,
+                "the bucket is in another region: set AWS_REGION".to_owned(),
+            )
+        }
         _ => (io::ErrorKind::Other, last(error)),
     };
     let reason: String = reason.chars().take(MAX_CHARS).collect();
@@ -94,6 +115,21 @@ fn credentials(address: &str) -> String {
     match used {
         Some(name) => format!("the credentials are those of {name}"),
         None => format!("no credentials are set, such as {}", variables[0]),
+    }
+}
+
+/// The variables that a user of a store sets first.
+fn wanted(address: &str) -> &'static str {
+    match address.split(':').next() {
+        Some("gs") => {
+            "GOOGLE_APPLICATION_CREDENTIALS, or GOOGLE_SKIP_SIGNATURE=true for a public bucket"
+        }
+        Some("az") => {
+            "AZURE_STORAGE_ACCOUNT_NAME and AZURE_STORAGE_ACCOUNT_KEY, or AZURE_SKIP_SIGNATURE=true for a public container"
+        }
+        _ => {
+            "AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or AWS_SKIP_SIGNATURE=true for a public bucket"
+        }
     }
 }
 

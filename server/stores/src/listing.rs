@@ -1,6 +1,6 @@
 //! What lies below an address: one flat listing, kept until a newer one is complete.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::io;
 use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime};
@@ -8,7 +8,7 @@ use std::time::{Duration, Instant, SystemTime};
 use futures_util::stream::{self, StreamExt as _, TryStreamExt as _};
 use object_store::list::{PaginatedListOptions, PaginatedListResult, PaginatedListStore};
 use object_store::path::Path as Key;
-use object_store::{ObjectMeta, ObjectStore};
+use object_store::{ObjectMeta, ObjectStore, ObjectStoreExt as _};
 use parking_lot::Mutex;
 use twox_hash::XxHash3_64;
 
@@ -66,6 +66,8 @@ pub struct Listing {
     objects: BTreeMap<Arc<str>, Facts>,
     /// Length of the address's key and the slash behind it.
     base_len: usize,
+    /// The object at the address itself, with its key, if nothing lies below.
+    single: Option<(String, Facts)>,
     /// Number of objects of other names, by extension in lower case.
     pub other: BTreeMap<String, u64>,
     /// Folders that could not be listed: path below the address, and reason.
@@ -85,7 +87,9 @@ impl Listing {
     }
 
     pub(crate) fn get(&self, key: &str) -> Option<&Facts> {
-        self.objects.get(key)
+        let single = self.single.as_ref();
+        let single = single.filter(|(single, _)| single == key);
+        self.objects.get(key).or(single.map(|(_, facts)| facts))
     }
 
     /// True if a wanted object lies below an address.
@@ -151,6 +155,8 @@ pub(crate) struct State {
     pub(crate) looked: Option<Instant>,
     /// Time and error of the last listing that failed.
     pub(crate) failed: Option<(Instant, io::ErrorKind, String)>,
+    /// Time of the last request for each object that may grow.
+    pub(crate) asked: HashMap<Arc<str>, Instant>,
     /// True while requests are on their way.
     pub(crate) is_busy: bool,
 }
@@ -220,8 +226,7 @@ pub(crate) fn covering(store: &Store, address: &Address) -> Option<Arc<Listing>>
     let bases = store.bases.lock();
     bases.iter().find_map(|base| {
         let listing = base.state.lock().listing.clone()?;
-        // A listing of nothing may be that of a single object.
-        let is_it = base.address == *address && !listing.is_empty();
+        let is_it = base.address == *address;
         (is_it || base.address.below(&address.key).is_some()).then_some(listing)
     })
 }
@@ -298,10 +303,14 @@ pub(crate) async fn complete(store: &Store, base: &Base) -> io::Result<Listing> 
         },
     };
     let Some(pages) = &store.pages else {
-        let prefix = prefix(store, &base.address)?;
-        let mut objects = store.objects.list(prefix.as_ref());
-        while let Some(object) = objects.next().await {
-            draft.add(&object.map_err(failed)?);
+        // Few servers of HTTP list; a single file can be read from all.
+        draft.listing.single = single(store, base).await.map_err(failed)?;
+        if draft.listing.single.is_none() {
+            let prefix = prefix(store, &base.address)?;
+            let mut objects = store.objects.list(prefix.as_ref());
+            while let Some(object) = objects.next().await {
+                draft.add(&object.map_err(failed)?);
+            }
         }
         return Ok(draft.listing);
     };
@@ -314,7 +323,23 @@ pub(crate) async fn complete(store: &Store, base: &Base) -> io::Result<Listing> 
         }
         all => all.map_err(failed)?,
     }
+    if draft.listing.is_empty() {
+        draft.listing.single = single(store, base).await.map_err(failed)?;
+    }
     Ok(draft.listing)
+}
+
+/// The object at the address itself.
+async fn single(store: &Store, base: &Base) -> object_store::Result<Option<(String, Facts)>> {
+    let key = &base.address.key;
+    if key.is_empty() {
+        return Ok(None);
+    }
+    match store.objects.head(&Key::parse(key)?).await {
+        Ok(object) => Ok(Some((key.clone(), Facts::new(&store.name, key, &object)))),
+        Err(object_store::Error::NotFound { .. }) => Ok(None),
+        Err(error) => Err(error),
+    }
 }
 
 /// Lists page by page; from [`MANY`] objects on, the folders of the first level at once.

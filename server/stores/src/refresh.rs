@@ -24,6 +24,9 @@ const IDLE_LIST_INTERVAL: Duration = Duration::from_mins(10);
 const IDLE_AFTER: Duration = Duration::from_mins(10);
 /// Interval of looks at objects that grow.
 const LOOK_INTERVAL: Duration = Duration::from_secs(8);
+/// Time since the last change of an object, divided by that between two requests for it: what has not grown for a minute
+/// is asked every six seconds, for ten minutes every minute.
+const PATIENCE: u32 = 10;
 /// Maximum number of objects of a look, those that were changed last; the others wait for a listing.
 const MAX_LOOKED_AT: usize = 256;
 /// Maximum number of new bytes that a look brings; more are read as the rest of the object.
@@ -147,21 +150,8 @@ async fn compare(store: &Arc<Store>, base: &Base, earlier: &Listing, listing: &m
 
 /// Asks for the objects that may have grown.
 pub(crate) async fn look(store: &Arc<Store>, base: &Base) {
-    let listing = base.state.lock().listing.clone();
-    let now = SystemTime::now();
-    let is_young = |facts: &Facts| {
-        let age = now.duration_since(facts.modified);
-        age.is_ok_and(|age| age < GROWS_FOR)
-    };
-    let mut growing: Vec<(Arc<str>, Facts)> = listing
-        .iter()
-        .flat_map(|listing| listing.objects())
-        .filter(|(_, facts)| is_young(facts))
-        .map(|(key, facts)| (Arc::clone(key), facts.clone()))
-        .collect();
-    growing.sort_by_key(|(_, facts)| std::cmp::Reverse(facts.modified));
-    forget_others(store, base, &growing);
-    let found = ask_all(store, base, growing).await;
+    let due = begin_look(store, base);
+    let found = ask_all(store, base, due).await;
     let mut state = base.state.lock();
     if let Some(listing) = state.listing.as_mut().filter(|_| !found.is_empty()) {
         let listing = Arc::make_mut(listing);
@@ -173,10 +163,38 @@ pub(crate) async fn look(store: &Arc<Store>, base: &Base) {
     state.looked = Some(Instant::now());
 }
 
+/// The objects that may have grown and are to be asked now.
+fn begin_look(store: &Store, base: &Base) -> Vec<(Arc<str>, Facts)> {
+    let mut state = base.state.lock();
+    let listing = state.listing.clone();
+    let now = SystemTime::now();
+    let age = |facts: &Facts| now.duration_since(facts.modified).unwrap_or_default();
+    let mut growing: Vec<(Arc<str>, Facts)> = listing
+        .iter()
+        .flat_map(|listing| listing.objects())
+        .filter(|(_, facts)| age(facts) < GROWS_FOR)
+        .map(|(key, facts)| (Arc::clone(key), facts.clone()))
+        .collect();
+    growing.sort_by_key(|(_, facts)| std::cmp::Reverse(facts.modified));
+    growing.truncate(MAX_LOOKED_AT);
+    forget_others(store, base, &growing);
+    let earlier = std::mem::take(&mut state.asked);
+    let mut due = Vec::new();
+    for (key, facts) in growing {
+        let at = earlier.get(&key).copied();
+        let is_due = at.is_none_or(|at| at.elapsed() >= age(&facts) / PATIENCE);
+        let at = at.filter(|_| !is_due).unwrap_or_else(Instant::now);
+        state.asked.insert(Arc::clone(&key), at);
+        if is_due {
+            due.push((key, facts));
+        }
+    }
+    due
+}
+
 /// Forgets what was read of objects that are not asked any more.
 fn forget_others(store: &Store, base: &Base, growing: &[(Arc<str>, Facts)]) {
-    let asked = growing.iter().take(MAX_LOOKED_AT);
-    let asked: HashSet<&str> = asked.map(|(key, _)| &**key).collect();
+    let asked: HashSet<&str> = growing.iter().map(|(key, _)| &**key).collect();
     let is_kept = |key: &str| base.address.below(key).is_none() || asked.contains(key);
     let mut tails = store.tails.lock();
     tails.of_keys.retain(|key, _| is_kept(key));

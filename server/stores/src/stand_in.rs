@@ -117,13 +117,20 @@ impl StandIn {
         format!("http://127.0.0.1:{}", self.port)
     }
 
-    /// The environment of a program that is to use it for `s3://`.
-    pub fn environment(&self) -> [(&'static str, String); 4] {
+    /// The environment of a program that is to use it for `s3://` and `gs://`.
+    pub fn environment(&self) -> [(&'static str, String); 5] {
         [
             ("AWS_ENDPOINT_URL", self.url()),
             ("AWS_ACCESS_KEY_ID", "key-of-test".to_owned()),
             ("AWS_SECRET_ACCESS_KEY", SECRET.to_owned()),
             ("AWS_REGION", "us-east-1".to_owned()),
+            (
+                "GOOGLE_SERVICE_ACCOUNT_KEY",
+                format!(
+                    r#"{{"gcs_base_url":"{}","disable_oauth":true,"client_email":"","private_key":"","private_key_id":""}}"#,
+                    self.url()
+                ),
+            ),
         ]
     }
 

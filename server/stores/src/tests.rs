@@ -44,8 +44,14 @@ fn list_again(address: &Address) {
     wait(async move { refresh::list_again(&store, &base).await }).unwrap();
 }
 
-/// Looks at what grows now.
+/// Looks at all that may grow now.
 fn look(address: &Address) {
+    base(address).1.state.lock().asked.clear();
+    look_patiently(address);
+}
+
+/// Looks at what is due.
+fn look_patiently(address: &Address) {
     let (store, base) = base(address);
     wait(async move { refresh::look(&store, &base).await }).unwrap();
 }
@@ -90,6 +96,37 @@ fn one_flat_listing_says_all_and_facts_cost_nothing_more() {
             ..Counts::default()
         }
     );
+}
+
+#[test]
+fn one_object_is_its_own_listing_and_nothing_asks_again() {
+    let (store, address) = bucket("single");
+    store.put("runs", "content");
+    assert!(crate::list(&address, all).unwrap().is_empty());
+    assert_eq!(facts(&address).len_bytes, 7);
+    let (_, absent) = bucket("single-absent");
+    assert!(crate::list(&absent, all).unwrap().is_empty());
+    store.take_counts();
+    for _ in 0..9 {
+        assert!(crate::list(&absent, all).unwrap().is_empty());
+        assert!(crate::facts(&absent).is_err());
+        assert!(!crate::is_folder(&absent).unwrap());
+        assert_eq!(facts(&address).len_bytes, 7);
+    }
+    assert_eq!(store.take_counts(), Counts::default());
+}
+
+#[test]
+fn an_object_that_does_not_grow_is_asked_less_and_less() {
+    let (store, address) = bucket("patience");
+    store.put("runs/idle", "1");
+    store.age("runs/idle", Duration::from_mins(10));
+    crate::list(&address, all).unwrap();
+    store.take_counts();
+    for _ in 0..3 {
+        look_patiently(&address);
+    }
+    assert_eq!(store.take_counts().heads, 1);
 }
 
 #[test]
