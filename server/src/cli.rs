@@ -31,6 +31,7 @@ mod status;
 mod stop;
 mod style;
 mod table;
+mod upload;
 mod words;
 
 use mistake::Mistake;
@@ -77,6 +78,8 @@ enum Command {
     Importance(Box<importance::ImportanceFlags>),
     /// Write one run as a page that opens without a server
     Report(report::ReportFlags),
+    /// Bring recordings to an object store, once or as they grow
+    Upload(upload::UploadFlags),
     /// Ask a training that runs to connect to the server of its run
     Attach(attach::AttachFlags),
     /// Pause a connected training, let it go on, or end it
@@ -125,6 +128,7 @@ pub fn main() -> ExitCode {
                 Command::Table(flags) => run_table::run(&flags),
                 Command::Importance(flags) => importance::run(&flags),
                 Command::Report(flags) => report::run(&flags),
+                Command::Upload(flags) => upload::run(&flags),
                 Command::Attach(flags) => attach::run(&flags),
                 Command::Control(flags) => control::run(&flags),
                 Command::Status => status::run(),

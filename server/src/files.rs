@@ -20,7 +20,9 @@ use trainscope_format::formats::trace_json::{is_trace_json, is_undecided};
 pub(crate) use file::{File, Metadata};
 #[cfg(feature = "stores")]
 pub(crate) use stored::list;
-pub(crate) use stored::{is_address, note_request, problem, set_store_interval, store_requests};
+pub(crate) use stored::{
+    is_address, look_again, note_request, problem, set_store_interval, store_requests, threads,
+};
 
 /// Number of bytes at the front of a file, unpacked, for format detection.
 const HEAD_BYTES: u64 = 4096;
@@ -100,15 +102,15 @@ pub(crate) fn replace(path: &Path, text: &str) -> io::Result<()> {
     Ok(())
 }
 
-/// Writes a whole object over any earlier one.
-pub(crate) fn upload(path: &Path, bytes: Vec<u8>) -> io::Result<()> {
+/// Writes an object of this length over any earlier one.
+pub(crate) fn upload(address: &Path, content: &mut dyn io::Read, len_bytes: u64) -> io::Result<()> {
     // An address that is wrong, or a program without stores, gets the error of the check.
-    stored::canonical(path)?;
+    stored::canonical(address)?;
     #[cfg(feature = "stores")]
-    if let Some(address) = stored::address(path) {
-        return stored::overwrite(&address, bytes);
+    if let Some(address) = stored::address(address) {
+        return stored::upload(&address, content, len_bytes);
     }
-    drop(bytes);
+    let _ = (content, len_bytes);
     Err(io::ErrorKind::Unsupported.into())
 }
 

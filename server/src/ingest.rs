@@ -127,7 +127,8 @@ impl Ingester {
         };
         let index = Index::open(&settings.cache_dir, &settings.base_dirs).map_err(cache)?;
         let (messages, inbox) = mpsc::channel();
-        let workers = std::thread::available_parallelism().map_or(1, usize::from);
+        let dirs = settings.base_dirs.iter().map(PathBuf::as_path);
+        let workers = files::threads(dirs);
         let feeds = Feeds::default();
         let jobs = start_workers(workers, &index, &feeds, &messages).map_err(StartError::Thread)?;
         let mut looper = Loop::new(settings, index.clone(), jobs, workers);

@@ -165,7 +165,7 @@ fn severity(name: &str) -> Severity {
 }
 
 /// Parses seconds as a positive number, at most a day.
-fn seconds(text: &str) -> Result<Duration, String> {
+pub(crate) fn seconds(text: &str) -> Result<Duration, String> {
     let secs: f64 = text.parse().map_err(|_| "wants a number of seconds")?;
     if (0.01..=86_400.0).contains(&secs) {
         Ok(Duration::from_secs_f64(secs))
@@ -259,6 +259,12 @@ pub enum SettingsError {
     /// `--web-dir` cannot be used, with the reason.
     #[error("the page cannot be served: {0}")]
     BadWebDir(String),
+    /// The address of an object store is invalid.
+    #[error("{0}")]
+    BadAddress(String, PathBuf),
+    /// The index cannot be in an object store.
+    #[error("--cache-dir {0} must be a folder of this machine")]
+    StoredCache(PathBuf),
     /// `--url-path-prefix` is not a path of plain segments.
     #[error("`{0}` cannot be the first part of an address")]
     BadPrefix(String),
@@ -325,6 +331,9 @@ impl Settings {
             port_file: flags.port_file,
             profile_cache: flags.profile_cache,
             cache_dir: match flags.cache_dir {
+                Some(dir) if files::is_address(&dir) => {
+                    return Err(SettingsError::StoredCache(dir));
+                }
                 Some(dir) => dir,
                 None => UserDirs::find()?.cache,
             },
@@ -399,7 +408,7 @@ fn canonical_dir(dir: PathBuf) -> Result<PathBuf, SettingsError> {
     if files::is_address(&dir) {
         // A store that does not answer is a problem of the list, which is tried again.
         return files::canonical(&dir)
-            .map_err(|source| SettingsError::UnreadableDir { path: dir, source });
+            .map_err(|error| SettingsError::BadAddress(error.to_string(), dir));
     }
     let canonical = match dir.canonicalize() {
         Ok(path) => path,

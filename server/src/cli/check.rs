@@ -248,7 +248,10 @@ fn check(flags: &CheckFlags) -> Result<Report, CommandError> {
         Some(path) => Baseline::read(path)?,
         None => Baseline::default(),
     };
-    let threads = flags.threads.map_or_else(cores, usize::from);
+    let threads = flags.threads.map_or_else(
+        || files::threads(flags.dirs.iter().map(PathBuf::as_path)),
+        usize::from,
+    );
     let against = flags.against.as_deref();
     let good = against.map(|path| against::read(path, flags.any_device, threads).map(Arc::new));
     let good = good.transpose()?;
@@ -450,7 +453,9 @@ pub(super) fn write_out(
             if files::is_address(path) {
                 let mut out = anstream::StripStream::new(Vec::new());
                 write(&mut out).map_err(failed)?;
-                return Ok(files::upload(path, out.into_inner()).map_err(failed)?);
+                let bytes = out.into_inner();
+                let len = bytes.len() as u64;
+                return Ok(files::upload(path, &mut &*bytes, len).map_err(failed)?);
             }
             let file = File::create(path).map_err(failed)?;
             let mut out = BufWriter::new(anstream::StripStream::new(file));

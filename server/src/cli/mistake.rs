@@ -95,6 +95,8 @@ impl From<SettingsError> for Mistake {
             SettingsError::UnreadableDir { path, .. } => mistake
                 .at(path.display().to_string())
                 .attempt("ask its owner for read access (chmod -R g+rX), or name another folder"),
+            SettingsError::BadAddress(_, address) => mistake.at(address.display().to_string()),
+            SettingsError::StoredCache(_) => mistake,
             SettingsError::BadWebDir(_) => mistake
                 .at("--web-dir, or the environment variable TRAINSCOPE_WEB_DIR")
                 .attempt("leave it out: the program has the page built in"),

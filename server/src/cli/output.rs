@@ -37,7 +37,7 @@ pub(super) fn replace(
     if files::is_address(path) {
         let mut bytes = Vec::new();
         write(&mut bytes)?;
-        return files::upload(path, bytes).map_err(failed);
+        return files::upload(path, &mut &*bytes, bytes.len() as u64).map_err(failed);
     }
     // Anything but a regular file (`/dev/null`, a pipe) is written to directly.
     if path.exists() && !path.is_file() {

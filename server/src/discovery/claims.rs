@@ -17,6 +17,19 @@ use super::steps::{self, NamedFile};
 use super::walk::{Entry, EntryKind};
 use crate::files::{self, Metadata};
 
+/// Extensions of files beside recordings that are read or named: configurations, tables, what is not read.
+const BESIDE: [&str; 10] = [
+    "csv",
+    "nsys-rep",
+    "perfetto-trace",
+    "pftrace",
+    "qdrep",
+    "sqlite",
+    "toml",
+    "txt",
+    "yaml",
+    "yml",
+];
 /// Folder names of event files that are part of the surrounding run if that has tensors too.
 const EVENT_PARTS: [&str; 7] = [
     "tb",
@@ -52,6 +65,15 @@ pub(crate) fn is_wanted(relative: &Path) -> bool {
             .file_name()
             .and_then(OsStr::to_str)
             .is_some_and(|name| may_be(name) || sniff(name, Vec::new).is_some())
+}
+
+/// True for a file with this path that is recorded, or read or named beside recordings: decided by its name alone.
+pub(crate) fn is_kept(below: &str) -> bool {
+    let extension = below.rsplit_once('.').map_or("", |(_, after)| after);
+    BESIDE
+        .iter()
+        .any(|known| extension.eq_ignore_ascii_case(known))
+        || is_wanted(Path::new(below))
 }
 
 /// True if a folder of this name may be the event files of the surrounding run.

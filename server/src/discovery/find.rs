@@ -5,14 +5,14 @@
 
 use std::collections::BTreeMap;
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
-use super::claims::{Claims, Folder, below, sniffed};
+use super::claims::{Claims, Folder, below, is_kept, sniffed};
 use super::names;
 #[cfg(feature = "stores")]
 use super::objects;
 use super::runs::RunFiles;
-use super::walk::{self, VisitedFolders};
+use super::walk::{self, Entry, EntryKind, VisitedFolders};
 use crate::files;
 
 /// Contents of a folder and all below it.
@@ -32,6 +32,21 @@ pub(crate) struct Contents {
 /// Walks a folder on `threads` threads, or takes a single file as a run.
 pub(crate) fn find(root: &Path, threads: usize) -> io::Result<Contents> {
     find_new(root, threads, &mut VisitedFolders::default())
+}
+
+/// All files below a folder of this machine that are recorded, or read beside recordings.
+pub(crate) fn recorded(root: &Path) -> Vec<PathBuf> {
+    let look = |files: &mut Vec<PathBuf>, entry: Entry| {
+        let below = below(root, &entry.path).to_str();
+        if matches!(entry.kind, EntryKind::File) && below.is_some_and(is_kept) {
+            files.push(entry.path);
+        }
+    };
+    let mut files = Vec::new();
+    walk::walk(root, 1, &mut VisitedFolders::default(), look, |_, found| {
+        files.extend(found.unwrap_or_default());
+    });
+    files
 }
 
 /// Like [`find`], without folders visited before.

@@ -12,37 +12,16 @@ use rustc_hash::FxHashMap;
 use trainscope_format::{Format, sniff};
 use trainscope_stores::Listing;
 
-use super::claims::{Folder, is_wanted, sniffed};
+use super::claims::{Folder, is_kept, sniffed};
 use super::walk::PRIVATE_FOLDERS;
 use crate::files::{self, Metadata};
 
-/// Extensions of files beside recordings that are read or named: configurations, tables, what is not read.
-const BESIDE: [&str; 10] = [
-    "csv",
-    "nsys-rep",
-    "perfetto-trace",
-    "pftrace",
-    "qdrep",
-    "sqlite",
-    "toml",
-    "txt",
-    "yaml",
-    "yml",
-];
 /// Number of beginnings of files that are requested at a time.
 const THREADS: usize = 16;
 
 /// The last listing of an address; `None` for a path of this machine.
 pub(super) fn list(root: &Path) -> Option<io::Result<Arc<Listing>>> {
     files::list(root, is_kept)
-}
-
-fn is_kept(below: &str) -> bool {
-    let extension = below.rsplit_once('.').map_or("", |(_, after)| after);
-    BESIDE
-        .iter()
-        .any(|known| extension.eq_ignore_ascii_case(known))
-        || is_wanted(Path::new(below))
 }
 
 /// The content of all folders below an address.

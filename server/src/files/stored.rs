@@ -10,6 +10,9 @@ use trainscope_stores::{Address, Listing};
 #[cfg(feature = "stores")]
 use super::file::{File, Metadata};
 
+/// Number of threads that read from a store.
+const STORE_THREADS: usize = 16;
+
 /// True for a path that is meant as an address, such as `s3://bucket/runs`.
 pub(crate) fn is_address(path: &Path) -> bool {
     #[cfg(feature = "stores")]
@@ -62,6 +65,27 @@ pub(crate) fn set_store_interval(interval: Duration) {
     #[cfg(feature = "stores")]
     trainscope_stores::set_interval(interval);
     let _ = interval;
+}
+
+/// Number of threads for the files below some paths: each reader of a store waits for its answers most of the time.
+pub(crate) fn threads<'a>(paths: impl IntoIterator<Item = &'a Path>) -> usize {
+    let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    if paths.into_iter().any(is_address) {
+        cores.max(STORE_THREADS)
+    } else {
+        cores
+    }
+}
+
+/// Gets the facts about an object anew, because it was changed while it was read; `false` for a file of this machine.
+pub(crate) fn look_again(path: &Path) -> bool {
+    #[cfg(feature = "stores")]
+    return address(path).is_some_and(|address| trainscope_stores::look_again(&address).is_ok());
+    #[cfg(not(feature = "stores"))]
+    {
+        let _ = path;
+        false
+    }
 }
 
 /// Time of the last complete listing of an address, and the reason why there is no newer one; `None` without a problem.
@@ -150,10 +174,14 @@ pub(super) fn write(address: &Address, bytes: Vec<u8>) -> io::Result<()> {
     trainscope_stores::put(address, bytes)
 }
 
-/// Writes a whole object over any earlier one.
+/// Writes an object of this length over any earlier one, a part at a time.
 #[cfg(feature = "stores")]
-pub(super) fn overwrite(address: &Address, bytes: Vec<u8>) -> io::Result<()> {
-    trainscope_stores::overwrite(address, bytes)
+pub(super) fn upload(
+    address: &Address,
+    content: &mut dyn io::Read,
+    len_bytes: u64,
+) -> io::Result<()> {
+    trainscope_stores::upload(address, content, len_bytes)
 }
 
 #[cfg(feature = "stores")]

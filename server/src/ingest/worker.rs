@@ -8,6 +8,7 @@ use std::path::Path;
 use std::sync::{Arc, mpsc};
 
 use crate::discovery::file::OpenFile;
+use crate::files;
 use crate::index::{Index, Source, Staging};
 use crate::reader::{Block, Feeds, Tail};
 
@@ -15,6 +16,9 @@ use crate::reader::{Block, Feeds, Tail};
 const TURN_BYTES: u64 = 64 << 20;
 /// Minimum size for decoding and publishing on two threads.
 const PIPELINE_BYTES: u64 = 4 << 20;
+
+/// Maximum number of times that an object is read again, because it was changed while it was read.
+const MAX_CHANGES: u32 = 3;
 
 /// Result of a turn.
 pub(super) enum Outcome {
@@ -68,10 +72,17 @@ impl Worker {
     /// Reads one turn of a source.
     pub(super) fn turn(&mut self, source: &Source, tail: Option<Tail>) -> Outcome {
         let path = source.place().full;
-        match self.read(source, tail, &path) {
-            Ok(outcome) => outcome,
-            Err(e) => Outcome::Failed(format!("it cannot be read: {e}")),
+        let mut read = self.read(source, tail, &path);
+        for _ in 0..MAX_CHANGES {
+            match &read {
+                Err(error)
+                    if error.kind() == io::ErrorKind::StaleNetworkFileHandle
+                        && files::look_again(&path) => {}
+                _ => break,
+            }
+            read = self.read(source, None, &path);
         }
+        read.unwrap_or_else(|e| Outcome::Failed(format!("it cannot be read: {e}")))
     }
 
     fn read(&mut self, source: &Source, tail: Option<Tail>, path: &Path) -> io::Result<Outcome> {

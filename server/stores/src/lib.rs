@@ -16,7 +16,7 @@ pub mod stand_in;
 #[cfg(test)]
 mod tests;
 
-use std::io;
+use std::io::{self, Read};
 use std::sync::Arc;
 
 use object_store::{PutMode, PutOptions, UpdateVersion};
@@ -25,7 +25,7 @@ pub use address::{Address, AddressError, is_address};
 pub use counter::Requests;
 pub use listing::{Facts, Listing, list, problem};
 pub use object::Object;
-pub use refresh::{note_request, set_interval};
+pub use refresh::{look_again, note_request, set_interval};
 
 use client::{Store, wait};
 
@@ -80,9 +80,54 @@ pub fn put(address: &Address, bytes: Vec<u8>) -> io::Result<()> {
     put_with(&store, address, bytes, mode)
 }
 
-/// Writes a whole object over any earlier one.
-pub fn overwrite(address: &Address, bytes: Vec<u8>) -> io::Result<()> {
-    put_with(&Store::of(address)?, address, bytes, PutMode::Overwrite)
+/// Maximum length of an object that is written by one request, and of the parts of a longer one.
+const PART_BYTES: u64 = 16 << 20;
+
+/// Writes an object of this length over any earlier one, a part at a time.
+pub fn upload(address: &Address, content: &mut dyn Read, len_bytes: u64) -> io::Result<()> {
+    use object_store::{MultipartUpload, ObjectStoreExt as _};
+    let store = Store::of(address)?;
+    let part = |content: &mut dyn Read, len: u64| {
+        let mut bytes = Vec::new();
+        content.take(len).read_to_end(&mut bytes)?;
+        if bytes.len() as u64 == len {
+            Ok(bytes)
+        } else {
+            Err(io::Error::from(io::ErrorKind::UnexpectedEof))
+        }
+    };
+    if len_bytes <= PART_BYTES {
+        let bytes = part(content, len_bytes)?;
+        return put_with(&store, address, bytes, PutMode::Overwrite);
+    }
+    let failed = |error| errors::explain(&address.to_string(), "writing", &error);
+    let key = store.key(address)?;
+    let objects = Arc::clone(&store.objects);
+    let begun = wait(async move { objects.put_multipart(&key).await })?;
+    let mut parts: Box<dyn MultipartUpload> = begun.map_err(failed)?;
+    let mut left = len_bytes;
+    while left > 0 {
+        let bytes = match part(content, left.min(PART_BYTES)) {
+            Ok(bytes) => bytes,
+            Err(error) => {
+                // Parts that are left behind cost money.
+                wait(async move { parts.abort().await })?.map_err(failed)?;
+                return Err(error);
+            }
+        };
+        left -= bytes.len() as u64;
+        let (back, put) = wait(async move {
+            let put = parts.put_part(bytes.into()).await;
+            (parts, put)
+        })?;
+        parts = back;
+        if let Err(error) = put {
+            drop(wait(async move { parts.abort().await })?);
+            return Err(failed(error));
+        }
+    }
+    wait(async move { parts.complete().await })?.map_err(failed)?;
+    Ok(())
 }
 
 fn put_with(

@@ -10,7 +10,8 @@ use futures_util::stream::{self, StreamExt as _};
 use object_store::{GetOptions, GetRange, ObjectStoreExt as _};
 use parking_lot::Mutex;
 
-use crate::client::{Store, begin};
+use crate::address::Address;
+use crate::client::{Store, begin, wait};
 use crate::listing::{Base, CONNECTIONS, Facts, Listing, complete};
 use crate::object::GROWS_FOR;
 
@@ -199,6 +200,27 @@ fn forget_others(store: &Store, base: &Base, growing: &[(Arc<str>, Facts)]) {
     let mut tails = store.tails.lock();
     tails.of_keys.retain(|key, _| is_kept(key));
     tails.news.retain(|key, _| is_kept(key));
+}
+
+/// Asks for an object now, because another version of it was met while it was read.
+pub fn look_again(address: &Address) -> io::Result<()> {
+    let store = Store::of(address)?;
+    let bases = store.bases.lock().clone();
+    for base in bases {
+        let listing = base.state.lock().listing.clone();
+        let Some(before) = listing.and_then(|listing| listing.get(&address.key).cloned()) else {
+            continue;
+        };
+        let (asked, of) = (Arc::clone(&store), Arc::clone(&base));
+        let key = address.key.clone();
+        let now = wait(async move { ask(&asked, &of, &key, &before).await })?;
+        if let Some(now) = now
+            && let Some(listing) = base.state.lock().listing.as_mut()
+        {
+            Arc::make_mut(listing).set(&address.key, Some(now));
+        }
+    }
+    Ok(())
 }
 
 /// Asks for objects at most [`CONNECTIONS`] at a time; those that have changed, with their new facts.
