@@ -13,6 +13,7 @@ pub mod ingest;
 pub mod judging;
 pub mod notebook;
 pub mod notices;
+mod packed;
 pub mod people;
 pub mod profiles;
 mod pulse;
