@@ -13,8 +13,10 @@ pub(crate) mod ongoing;
 mod profiles;
 mod scheduler;
 mod service;
+pub(crate) mod shard;
 mod shared;
 mod state;
+pub(crate) mod summaries;
 mod window;
 
 pub use hit_list::Listing;

@@ -32,6 +32,12 @@ pub(crate) struct Section {
     checksum: u64,
 }
 
+impl Section {
+    pub(crate) fn unpacked_len(self) -> u64 {
+        self.unpacked_len
+    }
+}
+
 /// Error of a file that does not hold what it should.
 pub(crate) fn damaged(reason: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> io::Error {
     io::Error::new(io::ErrorKind::InvalidData, reason)

@@ -1,0 +1,106 @@
+//! Keys of summaries.
+
+use std::path::Path;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use serde::Serialize;
+use trainscope_analysis::watchpoint::Needs;
+use trainscope_format::Stretch;
+use trainscope_format::tensor::{DType, Tolerance};
+use twox_hash::XxHash3_128;
+
+use crate::discovery::stamp::Stamp;
+use crate::judging::window::Item;
+use crate::tensor_files::contents::Content;
+use crate::tensor_files::read::Place;
+
+/// XXH3 of all that a summary depends on.
+pub(super) type Key = [u8; 16];
+
+/// All that a summary depends on.
+#[derive(Serialize)]
+struct Subject<'a> {
+    version: &'a str,
+    source: u32,
+    name: &'a str,
+    now: State<'a>,
+    before: Option<State<'a>>,
+    exponents: bool,
+    ranges: &'a [(f64, f64)],
+    hash: bool,
+    change: Option<Tolerance>,
+    channels: bool,
+}
+
+/// A tensor in a file, without device and inode: devices of one network volume differ between nodes.
+#[derive(Serialize)]
+struct State<'a> {
+    path: &'a [u8],
+    len_bytes: u64,
+    modified_nanos: i128,
+    /// Element type, if it is not that of the header.
+    dtype: Option<DType>,
+    tensor: Option<(&'a str, DType, &'a [u64], Stretch, bool, bool)>,
+}
+
+/// The key of a tensor; `None` if no elements are read.
+pub(super) fn of(item: &Item, root: &Path, source: u32) -> Option<Key> {
+    let Content::At(place) = &item.content else {
+        return None;
+    };
+    if item.is_context {
+        return None;
+    }
+    let Needs {
+        exponents,
+        ranges,
+        hash,
+        change,
+        channels,
+    } = &item.needs;
+    let before = item.before.as_ref();
+    let subject = Subject {
+        version: env!("CARGO_PKG_VERSION"),
+        source,
+        name: &item.name,
+        now: state(place, item.stamp, root),
+        before: before.map(|(place, stamp)| state(place, *stamp, root)),
+        exponents: *exponents,
+        ranges,
+        hash: *hash,
+        change: *change,
+        channels: *channels,
+    };
+    let bytes = postcard::to_allocvec(&subject).ok()?;
+    Some(XxHash3_128::oneshot(&bytes).to_le_bytes())
+}
+
+fn state<'a>(place: &'a Place, stamp: Stamp, root: &Path) -> State<'a> {
+    let path: &Path = &place.path;
+    let below = path.strip_prefix(root).unwrap_or(path);
+    State {
+        path: below.as_os_str().as_encoded_bytes(),
+        len_bytes: stamp.len_bytes,
+        modified_nanos: nanos(stamp.modified),
+        dtype: place.dtype,
+        tensor: place.tensor.as_ref().map(|tensor| {
+            (
+                &*tensor.name,
+                tensor.dtype,
+                &*tensor.shape,
+                tensor.data,
+                tensor.is_big_endian,
+                tensor.is_column_major,
+            )
+        }),
+    }
+}
+
+/// Nanoseconds since 1970.
+fn nanos(time: SystemTime) -> i128 {
+    let nanos = |time: std::time::Duration| i128::try_from(time.as_nanos()).unwrap_or(i128::MAX);
+    match time.duration_since(UNIX_EPOCH) {
+        Ok(after) => nanos(after),
+        Err(before) => -nanos(before.duration()),
+    }
+}
