@@ -36,6 +36,11 @@ impl Section {
     pub(crate) fn unpacked_len(self) -> u64 {
         self.unpacked_len
     }
+
+    /// Error of its content.
+    pub(crate) fn damaged(self, reason: impl std::fmt::Display) -> io::Error {
+        damaged_at(self.offset, reason)
+    }
 }
 
 /// Error of a file that does not hold what it should.

@@ -81,6 +81,7 @@ struct Block {
 
 /// A summary in a block, with the counts in ranges that its own encoding leaves out.
 type Stored<S, E> = Result<(S, Vec<(f64, f64, u64)>), E>;
+type StoredSummary = Stored<Box<TensorSummary>, TensorReadError>;
 
 /// A file that is open for reading.
 pub(super) struct SummaryFile {
@@ -116,40 +117,37 @@ impl SummaryFile {
             return Ok(());
         };
         if block.section.unpacked_len() > MAX_BLOCK_LEN {
-            return Err(damaged("a block that is too long"));
+            return Err(block.section.damaged("a block that is too long"));
         }
+        let damaged = |error: &dyn std::fmt::Display| block.section.damaged(error);
         let bytes = self.file.unpacked(block.section)?;
-        let (count, mut rest) = postcard::take_from_bytes::<usize>(&bytes).map_err(damaged)?;
+        let (count, mut rest) =
+            postcard::take_from_bytes::<usize>(&bytes).map_err(|error| damaged(&error))?;
         if count != block.keys.len() {
-            return Err(damaged("a block with other summaries than its directory"));
+            return Err(damaged(&"a block with other summaries than its directory"));
         }
         for _ in 0..count {
-            let ((key, stored), after) = postcard::take_from_bytes::<(
-                Key,
-                Stored<Box<TensorSummary>, TensorReadError>,
-            )>(rest)
-            .map_err(damaged)?;
+            let ((key, stored), after): ((Key, StoredSummary), _) =
+                postcard::take_from_bytes(rest).map_err(|error| damaged(&error))?;
             rest = after;
-            take(key, unstore(stored)?);
+            let summary = unstored(stored);
+            take(key, summary.ok_or_else(|| damaged(&"statistics that no tensor has"))?);
         }
         Ok(())
     }
 }
 
-fn unstore(stored: Stored<Box<TensorSummary>, TensorReadError>) -> io::Result<Summary> {
+/// The summary as it was computed; `None` if no tensor has such statistics.
+fn unstored(stored: StoredSummary) -> Option<Summary> {
     let (mut summary, ranges) = match stored {
         Ok(stored) => stored,
-        Err(unread) => return Ok(Err(unread)),
+        Err(unread) => return Some(Err(unread)),
     };
     let ranges = ranges.into_iter();
     summary.stats.ranges = ranges
         .map(|(start, end, count)| RangeCount { start, end, count })
         .collect();
-    if is_sound(&summary) {
-        Ok(Ok(summary))
-    } else {
-        Err(damaged("statistics that no tensor has"))
-    }
+    is_sound(&summary).then_some(Ok(summary))
 }
 
 /// A file that is being written.
