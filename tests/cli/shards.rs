@@ -27,9 +27,8 @@ impl Training {
                 fs::write(training.path(&file(rank, step)), tensors(rank, step)).unwrap();
             }
         }
-        Recording::begin(&training.path("run/rank_0")).curve("loss", 0..STEPS.into(), |step| {
-            2.0 - 0.1 * step as f32
-        });
+        Recording::begin(&training.path("run/rank_0"))
+            .curve("loss", 0..STEPS.into(), |step| 2.0 - 0.1 * step as f32);
         training
     }
 
@@ -117,7 +116,10 @@ fn missing_shards_are_computed_and_counted_or_named() {
     let expected = training.run(&["--format", "json"]);
     let plan = training.run(&["--plan", "p", "--shards", "7"]);
     assert_eq!(plan.status, 0, "{plan:?}");
-    assert!(plan.out.contains("96 steps of 8 ranks, 96 files"), "{plan:?}");
+    assert!(
+        plan.out.contains("96 steps of 8 ranks, 96 files"),
+        "{plan:?}"
+    );
     assert!(plan.out.contains("7 shards"), "{plan:?}");
     for number in [6, 1, 3] {
         let shard = format!("{number}/7");
@@ -127,7 +129,10 @@ fn missing_shards_are_computed_and_counted_or_named() {
     let judge = ["--plan", "p", "--summaries", "s", "--format", "json"];
     let complete = training.run(&[&judge[..], &["--complete"]].concat());
     assert_eq!((complete.status, complete.out.as_str()), (2, ""));
-    assert!(complete.err.contains("shards 0, 2, 4, 5 of 7"), "{complete:?}");
+    assert!(
+        complete.err.contains("shards 0, 2, 4, 5 of 7"),
+        "{complete:?}"
+    );
     let found = training.run(&judge);
     is_equal(&found, &expected, "json");
     assert!(found.err.contains("288 summaries, "), "{found:?}");
@@ -135,7 +140,10 @@ fn missing_shards_are_computed_and_counted_or_named() {
     // The rest was written, too.
     let again = training.run(&judge);
     is_equal(&again, &expected, "json");
-    assert!(again.err.contains("288 summaries, 0 of them computed here"), "{again:?}");
+    assert!(
+        again.err.contains("288 summaries, 0 of them computed here"),
+        "{again:?}"
+    );
 }
 
 #[test]
@@ -143,7 +151,10 @@ fn damaged_files_and_those_of_another_version_are_named_and_computed_again() {
     let training = Training::new();
     let expected = training.run(&["--format", "json"]);
     training.shards(3, "s");
-    let mut files: Vec<_> = fs::read_dir(training.path("s")).unwrap().map(|file| file.unwrap().path()).collect();
+    let mut files: Vec<_> = fs::read_dir(training.path("s"))
+        .unwrap()
+        .map(|file| file.unwrap().path())
+        .collect();
     files.sort();
     let mut bytes = fs::read(&files[0]).unwrap();
     bytes[30] ^= 1;
@@ -151,10 +162,16 @@ fn damaged_files_and_those_of_another_version_are_named_and_computed_again() {
     fs::write(&files[1], b"TSSUM9\n and something else that is longer").unwrap();
     let found = training.run(&["--summaries", "s", "--format", "json"]);
     is_equal(&found, &expected, "json");
-    for (file, problem) in [(&files[0], "a wrong checksum"), (&files[1], "another kind or version")] {
+    for (file, problem) in [
+        (&files[0], "a wrong checksum"),
+        (&files[1], "another kind or version"),
+    ] {
         let name = file.file_name().unwrap().to_str().unwrap();
         let line = found.err.lines().find(|line| line.contains(name)).unwrap();
-        assert!(line.contains("at byte ") && line.contains(problem), "{line}");
+        assert!(
+            line.contains("at byte ") && line.contains(problem),
+            "{line}"
+        );
         assert!(line.contains("run its shard again"), "{line}");
     }
     // Shards that run again repair them.
@@ -169,7 +186,10 @@ fn damaged_files_and_those_of_another_version_are_named_and_computed_again() {
 #[test]
 fn sample_runs_give_the_answer_of_one_process() {
     let folder = TempDir::new().unwrap();
-    copy_folder(&workspace_root().join("sample-runs"), &folder.path().join("run"));
+    copy_folder(
+        &workspace_root().join("sample-runs"),
+        &folder.path().join("run"),
+    );
     let run = |args: &[&str]| trainscope_in(folder.path(), &[&["check", "run"], args].concat());
     for number in [2, 0, 1] {
         let done = run(&["--shard", &format!("{number}/3"), "--summaries", "s"]);
@@ -205,13 +225,23 @@ fn a_folder_that_was_moved_keeps_its_summaries_and_a_changed_file_does_not() {
     fs::rename(training.path("run"), training.path("elsewhere/run")).unwrap();
     let moved = trainscope_in(
         &training.path("elsewhere"),
-        &["check", "run", "--summaries", "../s", "--complete", "--quiet"],
+        &[
+            "check",
+            "run",
+            "--summaries",
+            "../s",
+            "--complete",
+            "--quiet",
+        ],
     );
     assert_eq!(moved.status, 1, "{moved:?}");
     fs::rename(training.path("elsewhere/run"), training.path("run")).unwrap();
     fs::write(training.path(&file(0, 11)), tensors(0, 3)).unwrap();
     let found = training.run(&["--summaries", "s", "--format", "json"]);
-    assert!(found.err.contains("288 summaries, 3 of them computed here"), "{found:?}");
+    assert!(
+        found.err.contains("288 summaries, 3 of them computed here"),
+        "{found:?}"
+    );
     is_equal(&found, &training.run(&["--format", "json"]), "json");
 }
 
@@ -220,9 +250,21 @@ fn files_that_changed_since_the_plan_end_a_shard_and_the_judgement() {
     let training = Training::new();
     assert_eq!(training.run(&["--plan", "p"]).status, 0);
     // A training that goes on does not matter.
-    fs::write(training.path("run/rank_0/step_12.safetensors"), tensors(0, 12)).unwrap();
+    fs::write(
+        training.path("run/rank_0/step_12.safetensors"),
+        tensors(0, 12),
+    )
+    .unwrap();
     let shard = ["--plan", "p", "--shard", "0/1", "--summaries", "s"];
-    let judge = ["--plan", "p", "--summaries", "s", "--complete", "--format", "json"];
+    let judge = [
+        "--plan",
+        "p",
+        "--summaries",
+        "s",
+        "--complete",
+        "--format",
+        "json",
+    ];
     assert_eq!(training.run(&shard).status, 0);
     let found = training.run(&judge);
     assert_eq!(found.status, 1, "{found:?}");
@@ -230,8 +272,14 @@ fn files_that_changed_since_the_plan_end_a_shard_and_the_judgement() {
     for flags in [&shard[..], &judge[..]] {
         let found = training.run(flags);
         assert_eq!((found.status, found.out.as_str()), (2, ""), "{found:?}");
-        assert!(found.err.contains("run/rank_3/step_4.safetensors"), "{found:?}");
-        assert!(found.err.contains("planned ") && found.err.contains(", now "), "{found:?}");
+        assert!(
+            found.err.contains("run/rank_3/step_4.safetensors"),
+            "{found:?}"
+        );
+        assert!(
+            found.err.contains("planned ") && found.err.contains(", now "),
+            "{found:?}"
+        );
     }
 }
 
@@ -241,9 +289,15 @@ fn a_damaged_plan_and_one_of_other_folders_are_named() {
     assert_eq!(training.run(&["--plan", "p", "--shards", "2"]).status, 0);
     let whole = fs::read(training.path("p")).unwrap();
     let again = training.run(&["--plan", "p", "--shards", "3"]);
-    assert!(again.status == 2 && again.err.contains("made already"), "{again:?}");
+    assert!(
+        again.status == 2 && again.err.contains("made already"),
+        "{again:?}"
+    );
     let other = trainscope_in(training.0.path(), &["check", "run", "run", "--plan", "p"]);
-    assert!(other.status == 2 && other.err.contains("2 are given"), "{other:?}");
+    assert!(
+        other.status == 2 && other.err.contains("2 are given"),
+        "{other:?}"
+    );
     for at in (0..whole.len()).step_by(whole.len() / 23 + 1) {
         let mut bytes = whole.clone();
         bytes[at] ^= 4;
@@ -251,7 +305,10 @@ fn a_damaged_plan_and_one_of_other_folders_are_named() {
             fs::write(training.path("p"), bytes).unwrap();
             let found = training.run(&["--plan", "p"]);
             assert_eq!(found.status, 2, "{at}: {found:?}");
-            assert!(found.err.contains("the plan cannot be used: at byte"), "{found:?}");
+            assert!(
+                found.err.contains("the plan cannot be used: at byte"),
+                "{found:?}"
+            );
         }
     }
 }
@@ -262,15 +319,34 @@ fn parts_that_do_not_exist_and_folders_that_refuse_are_errors_before_anything_is
     for shard in ["64/64", "0/0", "a/b"] {
         let found = training.run(&["--shard", shard, "--summaries", "s"]);
         assert_eq!(found.status, 2);
-        assert!(found.err.contains(&format!("there is no shard {shard}")), "{found:?}");
+        assert!(
+            found.err.contains(&format!("there is no shard {shard}")),
+            "{found:?}"
+        );
     }
     let found = training.run(&["--shard", "0/2"]);
-    assert!(found.status == 2 && found.err.contains("--summaries"), "{found:?}");
+    assert!(
+        found.status == 2 && found.err.contains("--summaries"),
+        "{found:?}"
+    );
     fs::create_dir(training.path("closed")).unwrap();
     fs::set_permissions(training.path("closed"), fs::Permissions::from_mode(0o555)).unwrap();
-    fs::set_permissions(training.path("run/rank_0"), fs::Permissions::from_mode(0o000)).unwrap();
+    fs::set_permissions(
+        training.path("run/rank_0"),
+        fs::Permissions::from_mode(0o000),
+    )
+    .unwrap();
     let found = training.run(&["--shard", "0/2", "--summaries", "closed"]);
-    fs::set_permissions(training.path("run/rank_0"), fs::Permissions::from_mode(0o755)).unwrap();
+    fs::set_permissions(
+        training.path("run/rank_0"),
+        fs::Permissions::from_mode(0o755),
+    )
+    .unwrap();
     assert_eq!(found.status, 2, "{found:?}");
-    assert!(found.err.contains("the folder of summaries cannot be written to"), "{found:?}");
+    assert!(
+        found
+            .err
+            .contains("the folder of summaries cannot be written to"),
+        "{found:?}"
+    );
 }

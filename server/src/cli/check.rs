@@ -263,7 +263,12 @@ pub(super) fn write_answer(dirs: Vec<PathBuf>, out: &mut dyn Write) -> Result<()
 fn part(flags: &CheckFlags) -> Result<Option<String>, CommandError> {
     let shard = flags.shards.number()?;
     let threads = flags.threads();
-    if let Some(path) = flags.shards.plan.as_ref().filter(|_| flags.shards.only_plans()) {
+    if let Some(path) = flags
+        .shards
+        .plan
+        .as_ref()
+        .filter(|_| flags.shards.only_plans())
+    {
         let listing = Listing::of(flags, None, threads)?;
         return Ok(Some(shards::describe(&listing, path)));
     }
@@ -281,7 +286,13 @@ fn part(flags: &CheckFlags) -> Result<Option<String>, CommandError> {
         sets.of(&name).0.clone()
     });
     let watchpoints: Vec<Watchpoints> = watchpoints.collect();
-    let line = shards::run(shard, &folder, &listing, &watchpoints, (threads, flags.quiet))?;
+    let line = shards::run(
+        shard,
+        &folder,
+        &listing,
+        &watchpoints,
+        (threads, flags.quiet),
+    )?;
     Ok(Some(line))
 }
 
@@ -330,7 +341,9 @@ fn check(flags: &CheckFlags) -> Result<Report, CommandError> {
         }
         let sources = Sources {
             good: good.clone(),
-            summaries: folder.as_ref().map(|folder| folder.of_run(run, listed.source)),
+            summaries: folder
+                .as_ref()
+                .map(|folder| folder.of_run(run, listed.source)),
         };
         let read = |bytes| progress.read(bytes);
         let mut judged = judge::judge_with(sources, run, &watchpoints, threads, read);

@@ -390,7 +390,10 @@ impl Judging {
                 next: None,
                 is_next,
                 needs,
-                is_context: self.shard.as_ref().is_some_and(|shard| !shard.has(rank, step)),
+                is_context: self
+                    .shard
+                    .as_ref()
+                    .is_some_and(|shard| !shard.has(rank, step)),
             });
         }
     }

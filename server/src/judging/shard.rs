@@ -171,7 +171,9 @@ mod tests {
             },
         };
         let ranks = (0..).zip(lens).map(|(rank, lens)| {
-            let steps = (0..).zip(lens).map(|(step, len)| (step, vec![source(*len)]));
+            let steps = (0..)
+                .zip(lens)
+                .map(|(step, len)| (step, vec![source(*len)]));
             let files = RankFiles {
                 steps: steps.collect(),
                 ..RankFiles::default()

@@ -1,7 +1,7 @@
 //! Ranks of a generated training with a slow rank: lateness, waiting, and clocks that differ.
 
 use trainscope_analysis::trace::Model;
-use trainscope_analysis::trace::ranks::{RankModel, ranks};
+use trainscope_analysis::trace::ranks::{RankModel, ranks_of};
 use trainscope_api::profile::{LateCause, RankTrack, RanksAnswer};
 
 use trainscope_format::digits::percent;
@@ -24,7 +24,7 @@ pub(crate) fn compare(models: &[Model]) -> RanksAnswer {
         .zip(models)
         .map(|(rank, model)| RankModel { rank, model })
         .collect();
-    ranks(&of)
+    ranks_of(&of)
 }
 
 #[test]

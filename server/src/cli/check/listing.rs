@@ -113,7 +113,11 @@ impl Listing {
 
     /// Compares all files with tensors with what the plan says.
     fn compare(&self, threads: usize) -> Result<(), Mistake> {
-        let ranks = || self.runs.iter().flat_map(|listed| listed.run.ranks.values());
+        let ranks = || {
+            self.runs
+                .iter()
+                .flat_map(|listed| listed.run.ranks.values())
+        };
         for source in ranks().flat_map(|rank| &rank.events) {
             // Event files grow, and are read to their end as by any check.
             let now = std::fs::metadata(&source.path);
@@ -123,7 +127,9 @@ impl Listing {
             }
         }
         let ranks = ranks();
-        let files: Vec<_> = ranks.flat_map(|rank| rank.steps.values().flatten()).collect();
+        let files: Vec<_> = ranks
+            .flat_map(|rank| rank.steps.values().flatten())
+            .collect();
         let part = files.len().div_ceil(threads.max(1)).max(1);
         let change = |part: &[&TensorSource]| {
             part.iter().find_map(|source| {

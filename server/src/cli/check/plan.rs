@@ -184,7 +184,10 @@ pub(super) fn write(path: &Path, planned: &Planned, dirs: &[PathBuf]) -> io::Res
                     run: number,
                     rank,
                     step,
-                    tensors: sources.iter().map(|source| PlannedTensors::of(source, root)).collect(),
+                    tensors: sources
+                        .iter()
+                        .map(|source| PlannedTensors::of(source, root))
+                        .collect(),
                 });
                 files += sources.len();
                 let bytes = sources.iter().map(|source| source.len_bytes);
@@ -198,7 +201,10 @@ pub(super) fn write(path: &Path, planned: &Planned, dirs: &[PathBuf]) -> io::Res
         }
     }
     end(&mut units, begin, len_bytes)?;
-    let runs = planned.runs.iter().map(|listed| PlannedRun::of(listed, dirs));
+    let runs = planned
+        .runs
+        .iter()
+        .map(|listed| PlannedRun::of(listed, dirs));
     let directory = Directory {
         version: env!("CARGO_PKG_VERSION").to_owned(),
         sources: u32::try_from(dirs.len()).unwrap_or(u32::MAX),
@@ -229,13 +235,19 @@ pub(super) fn read(
         return Err(damaged(reason));
     }
     if plan.sources as usize != dirs.len() {
-        let reason = format!("it was made for {} folders, and {} are given", plan.sources, dirs.len());
+        let reason = format!(
+            "it was made for {} folders, and {} are given",
+            plan.sources,
+            dirs.len()
+        );
         return Err(damaged(reason));
     }
     let mut runs = Vec::new();
     for run in &plan.runs {
         let source = run.source as usize;
-        let dir = dirs.get(source).ok_or_else(|| damaged("a run of no folder"))?;
+        let dir = dirs
+            .get(source)
+            .ok_or_else(|| damaged("a run of no folder"))?;
         runs.push(ListedRun {
             source,
             run: run.files(root_of(dir))?,
@@ -284,14 +296,19 @@ fn needed(plan: &Directory, shard: Option<ShardNumber>) -> &[Block] {
     // Units without bytes begin where their neighbours do.
     let first = plan.blocks.partition_point(|block| ends(block) < from);
     let last = plan.blocks.partition_point(|block| block.begin <= to);
-    plan.blocks.get(first.saturating_sub(1)..last).unwrap_or_default()
+    plan.blocks
+        .get(first.saturating_sub(1)..last)
+        .unwrap_or_default()
 }
 
 impl PlannedRun {
     fn of(listed: &ListedRun, dirs: &[PathBuf]) -> Self {
         let root = root_of(&dirs[listed.source]);
         let events = |sources: &[EventSource]| -> Vec<PlannedEvents> {
-            sources.iter().map(|source| PlannedEvents::of(source, root)).collect()
+            sources
+                .iter()
+                .map(|source| PlannedEvents::of(source, root))
+                .collect()
         };
         let files = |files: &BTreeMap<u32, (PathBuf, Stamp)>| -> Vec<(u32, PlannedFile)> {
             let files = files.iter();
@@ -321,12 +338,13 @@ impl PlannedRun {
         let events = |planned: &[PlannedEvents]| -> io::Result<Vec<EventSource>> {
             planned.iter().map(|events| events.source(root)).collect()
         };
-        let files = |planned: &[(u32, PlannedFile)]| -> io::Result<BTreeMap<u32, (PathBuf, Stamp)>> {
-            let files = planned.iter();
-            files
-                .map(|(graph, file)| Ok((*graph, (file.path(root)?, file.stamp()))))
-                .collect()
-        };
+        let files =
+            |planned: &[(u32, PlannedFile)]| -> io::Result<BTreeMap<u32, (PathBuf, Stamp)>> {
+                let files = planned.iter();
+                files
+                    .map(|(graph, file)| Ok((*graph, (file.path(root)?, file.stamp()))))
+                    .collect()
+            };
         let mut run = RunFiles {
             name: self.name.clone(),
             files: self.files,
@@ -352,7 +370,10 @@ impl PlannedFile {
     fn of(path: &Path, stamp: Stamp, root: &Path) -> Self {
         let below = path.strip_prefix(root).unwrap_or(path);
         let (secs, nanos) = match stamp.modified.duration_since(UNIX_EPOCH) {
-            Ok(after) => (i64::try_from(after.as_secs()).unwrap_or(i64::MAX), after.subsec_nanos()),
+            Ok(after) => (
+                i64::try_from(after.as_secs()).unwrap_or(i64::MAX),
+                after.subsec_nanos(),
+            ),
             Err(before) => {
                 let before = before.duration();
                 let secs = i64::try_from(before.as_secs()).unwrap_or(i64::MAX);

@@ -127,7 +127,10 @@ fn of_environment(variable: impl Fn(&str) -> Option<String>) -> Result<ShardNumb
             return Ok(shard);
         }
     }
-    let mistake = Mistake::new(2, "--shard auto finds no number of a task in the environment");
+    let mistake = Mistake::new(
+        2,
+        "--shard auto finds no number of a task in the environment",
+    );
     let mistake = seen.into_iter().fold(mistake, Mistake::at);
     let names = "SLURM_ARRAY_TASK_ID, JOB_COMPLETION_INDEX with JOB_COMPLETIONS, or SLURM_PROCID";
     Err(mistake
@@ -163,9 +166,12 @@ impl Folder {
                 Missing::Computed => "written to",
             };
             let path = words::path(path);
-            Mistake::new(2, format!("the folder of summaries cannot be {what}: {error}"))
-                .at(format!("--summaries {path}"))
-                .attempt("--summaries DIR with a folder that may be written to")
+            Mistake::new(
+                2,
+                format!("the folder of summaries cannot be {what}: {error}"),
+            )
+            .at(format!("--summaries {path}"))
+            .attempt("--summaries DIR with a folder that may be written to")
         })?;
         Ok(Some(Self {
             path: path.clone(),
@@ -233,7 +239,10 @@ impl Folder {
         } else {
             let named = tally.absent_from.iter().take(MAX_NAMED);
             for (run, rank, step) in named {
-                mistake = mistake.at(format!("{}, rank {rank}, step {step}", words::name(run, None)));
+                mistake = mistake.at(format!(
+                    "{}, rank {rank}, step {step}",
+                    words::name(run, None)
+                ));
             }
         }
         mistake.attempt("run these shards again; without --complete they are computed here")
@@ -241,17 +250,16 @@ impl Folder {
 }
 
 /// Error for a file that is not what a plan says.
-pub(super) fn changed(
-    path: &Path,
-    then: Stamp,
-    now: Option<Stamp>,
-) -> Mistake {
+pub(super) fn changed(path: &Path, then: Stamp, now: Option<Stamp>) -> Mistake {
     let text = |stamp: Stamp| {
         let time = jiff::Timestamp::try_from(stamp.modified);
         let time = time.map_or_else(|_| "an unknown time".to_owned(), |time| time.to_string());
         format!("{} bytes of {time}", words::count(stamp.len_bytes))
     };
-    let now = now.map_or_else(|| "it is gone".to_owned(), |now| format!("now {}", text(now)));
+    let now = now.map_or_else(
+        || "it is gone".to_owned(),
+        |now| format!("now {}", text(now)),
+    );
     Mistake::new(2, "a file has changed since the plan was made")
         .at(words::path(path))
         .at(format!("planned {}, {now}", text(then)))
@@ -272,18 +280,29 @@ pub(super) fn run(
     let runs: Vec<_> = runs.filter(|((_, shard), _)| !shard.is_empty()).collect();
     let bytes_of = |listed: &ListedRun, shard: &Shard| -> u64 {
         let ranks = listed.run.ranks.iter();
-        let steps = ranks.flat_map(|(rank, found)| found.steps.iter().map(move |step| (*rank, step)));
+        let steps =
+            ranks.flat_map(|(rank, found)| found.steps.iter().map(move |step| (*rank, step)));
         let of_shard = steps.filter(|(rank, (step, _))| shard.has(*rank, **step));
         let files = of_shard.flat_map(|(_, (_, sources))| sources);
         files.map(|source| source.len_bytes).sum()
     };
-    let total_bytes = runs.iter().map(|((listed, shard), _)| bytes_of(listed, shard)).sum();
+    let total_bytes = runs
+        .iter()
+        .map(|((listed, shard), _)| bytes_of(listed, shard))
+        .sum();
     let mut progress = Progress::new(total_bytes, runs.len(), is_quiet);
     for ((listed, of_run), watchpoints) in runs {
         let summaries = folder.of_run(&listed.run, listed.source);
-        judge::summarize(of_run, summaries, &listed.run, watchpoints, threads, |bytes| {
-            progress.read(bytes);
-        });
+        judge::summarize(
+            of_run,
+            summaries,
+            &listed.run,
+            watchpoints,
+            threads,
+            |bytes| {
+                progress.read(bytes);
+            },
+        );
     }
     drop(progress);
     let ShardNumber { number, of } = shard;

@@ -131,7 +131,10 @@ impl SummaryFile {
                 postcard::take_from_bytes(rest).map_err(|error| damaged(&error))?;
             rest = after;
             let summary = unstored(stored);
-            take(key, summary.ok_or_else(|| damaged(&"statistics that no tensor has"))?);
+            take(
+                key,
+                summary.ok_or_else(|| damaged(&"statistics that no tensor has"))?,
+            );
         }
         Ok(())
     }

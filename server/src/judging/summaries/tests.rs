@@ -145,7 +145,10 @@ fn files_end_where_they_are_cut_and_damage_is_named_with_its_file_and_offset() {
         let missing = found.iter().filter(|found| found.is_none()).count();
         assert!(missing > 0 && !notes.is_empty());
         for note in notes {
-            assert!(note.contains("0.summaries: ") && note.contains("at byte "), "{note}");
+            assert!(
+                note.contains("0.summaries: ") && note.contains("at byte "),
+                "{note}"
+            );
             assert!(note.contains("run its shard again"), "{note}");
         }
         for (found, written) in found.iter().zip(&summaries) {
@@ -189,7 +192,10 @@ fn files_of_another_version_or_folder_are_not_used() {
     all.finish(Some("0")).unwrap();
     let notes = |label: Label| {
         let all = Summaries::open(folder.path(), label, Missing::Counted, false).unwrap();
-        (all.take(&[Some(key(0))])[0].is_some(), all.finish(None).unwrap().notes)
+        (
+            all.take(&[Some(key(0))])[0].is_some(),
+            all.finish(None).unwrap().notes,
+        )
     };
     assert_eq!(notes(first), (true, Vec::new()));
     let (is_found, notes_of_other) = notes(second);
@@ -198,7 +204,10 @@ fn files_of_another_version_or_folder_are_not_used() {
     let elsewhere = Label::new(&["/nowhere/else".into()]);
     assert_eq!(notes(elsewhere), (true, Vec::new()));
     let (is_found, notes) = notes(Label::default());
-    assert!(!is_found && notes[0].contains("it is of trainscope "), "{notes:?}");
+    assert!(
+        !is_found && notes[0].contains("it is of trainscope "),
+        "{notes:?}"
+    );
 }
 
 #[test]
@@ -211,13 +220,20 @@ fn statistics_that_no_tensor_has_are_damage() {
     write(folder.path(), "0", &[odd]);
     let (found, notes) = read(folder.path(), 1);
     assert!(found[0].is_none());
-    assert!(notes[0].contains("statistics that no tensor has"), "{notes:?}");
+    assert!(
+        notes[0].contains("statistics that no tensor has"),
+        "{notes:?}"
+    );
 }
 
 #[test]
 fn what_the_system_did_not_let_one_reader_read_is_not_stored() {
     let folder = TempDir::new().unwrap();
     let reason = "it cannot be read: too many open files".to_owned();
-    write(folder.path(), "0", &[Err(TensorReadError::Unreadable { reason })]);
+    write(
+        folder.path(),
+        "0",
+        &[Err(TensorReadError::Unreadable { reason })],
+    );
     assert!(read(folder.path(), 1).0[0].is_none());
 }

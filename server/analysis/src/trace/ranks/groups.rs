@@ -5,8 +5,7 @@ use std::collections::BTreeMap;
 use trainscope_api::profile::GroupRow;
 
 use super::super::ranges::{self, Span};
-use super::collectives::Collective;
-use super::{RankModel, compute, rounded};
+use super::{RankDigest, rounded};
 
 /// Communication of one rank in a group.
 #[derive(Default)]
@@ -31,16 +30,16 @@ struct Sums {
 }
 
 /// Rows by group, the largest exposed time first; empty if files do not name groups.
-pub(super) fn rows(of: &[RankModel<'_>], by_rank: &[Vec<Collective>]) -> Vec<GroupRow> {
+pub(super) fn rows(of: &[RankDigest]) -> Vec<GroupRow> {
     let mut groups: BTreeMap<String, Sums> = BTreeMap::new();
-    for (rank, collectives) in of.iter().zip(by_rank) {
-        let mut parts: BTreeMap<String, Part> = BTreeMap::new();
-        for one in collectives {
-            let Some(group) = one.group_of(rank.model) else {
+    for rank in of {
+        let mut parts: BTreeMap<&str, Part> = BTreeMap::new();
+        for one in &rank.collectives {
+            let Some(group) = &one.group else {
                 continue;
             };
             let part = parts.entry(group).or_default();
-            let is_point_to_point = one.is_point_to_point(rank.model);
+            let is_point_to_point = one.is_point_to_point;
             part.is_point_to_point =
                 is_point_to_point && (part.count == 0 || part.is_point_to_point);
             part.size = part.size.max(one.group_size());
@@ -48,11 +47,10 @@ pub(super) fn rows(of: &[RankModel<'_>], by_rank: &[Vec<Collective>]) -> Vec<Gro
             part.bytes = part.bytes.saturating_add(one.bytes());
             part.spans.push((one.begin, one.end));
         }
-        let compute = compute(rank.model);
         for (group, part) in parts {
             let spans = ranges::merge(part.spans);
-            let exposed = ranges::total(&ranges::minus(&spans, &compute));
-            let sums = groups.entry(group).or_default();
+            let exposed = ranges::total(&ranges::minus(&spans, &rank.compute));
+            let sums = groups.entry(group.to_owned()).or_default();
             sums.is_point_to_point =
                 part.is_point_to_point && (sums.ranks == 0 || sums.is_point_to_point);
             sums.ranks += 1;

@@ -2,10 +2,9 @@
 
 use trainscope_api::profile::{LateBy, Parts, RanksAnswer, Straggler};
 
-use super::super::parts::RoleRanges;
 use super::super::{Step, robust};
 use super::collectives::{Collective, Meeting};
-use super::{Table, medians, rounded, sum};
+use super::{RankDigest, Table, medians, rounded, sum};
 
 /// Steps that take this multiple of their length because of one rank are slow (chosen: above the noise of equal devices).
 pub const SLOW: f64 = 1.01;
@@ -32,10 +31,10 @@ pub(super) struct Lateness {
 impl Lateness {
     /// Lateness in the common steps of a table; that of compute if there are no collectives.
     pub(super) fn new(
-        by_rank: &[Vec<Collective>],
+        of: &[RankDigest],
+        by_rank: &[&[Collective]],
         meetings: &[Meeting],
         table: &Table,
-        ranges: &[RoleRanges],
     ) -> Self {
         if meetings.is_empty() {
             return Self::of_compute(&table.compute);
@@ -78,7 +77,7 @@ impl Lateness {
                     ..Step::default()
                 };
                 let began = since.saturating_sub(meeting.offset_of(*rank));
-                Some((*rank, began, ranges.get(*rank)?.time(&window).parts))
+                Some((*rank, began, of.get(*rank)?.ranges.time(&window).parts))
             });
             add(&mut late.by[last], last, &windows.collect::<Vec<_>>());
         }
