@@ -22,9 +22,9 @@ use crate::profiles::{
     LoadedProfile, Profiles, Progress, SessionFiles, input, read_files, recorded_by,
 };
 
-/// Unpacked bytes of a session whose traces stay in memory until all ranks are compared (chosen: less than what the
-/// program needs for a single long trace).
-const KEPT_BYTES: u64 = 32 << 20;
+/// Unpacked bytes of a session whose traces stay in memory until all ranks are compared (chosen: their models take some
+/// 80 MB).
+const KEPT_BYTES: u64 = 128 << 20;
 
 /// Sessions that were judged, by rank.
 #[derive(Default)]

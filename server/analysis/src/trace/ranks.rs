@@ -168,7 +168,9 @@ fn add_parts(of: &[RankDigest], answer: &mut RanksAnswer) {
     let ranks = of.iter().zip(&mut answer.ranks);
     for (index, (rank, row)) in ranks.enumerate() {
         let whole = rank.whole_steps_in(range).into_iter();
-        let parts: Vec<Parts> = whole.map(|step| rank.ranges.time(&step).parts).collect();
+        let parts: Vec<Parts> = whole
+            .map(|step| rank.parts_of((step.begin, step.end)))
+            .collect();
         row.parts_nanos = parts::mean(&parts);
         let waits = answer.wait_nanos.get(index).into_iter().flatten();
         let cells = answer.steps.iter().zip(waits);
@@ -232,9 +234,7 @@ impl Table {
         let spans = of.iter().map(|rank| step_spans(&rank.steps, steps));
         let spans: Vec<Vec<Span>> = spans.collect();
         let compute = of.iter().zip(&spans).map(|(rank, spans)| {
-            let times = spans
-                .iter()
-                .map(|(begin, end)| ranges::total(&ranges::cut(&rank.compute, *begin, *end)));
+            let times = spans.iter().map(|span| rank.compute_of(*span));
             times.collect()
         });
         let length = |spans: &Vec<Span>| -> Vec<i64> {

@@ -7,7 +7,6 @@ use trainscope_api::profile::CollectiveRow;
 use trainscope_format::trace::{NONE, SliceClass};
 
 use super::super::kernels::short_name;
-use super::super::ranges;
 use super::super::roofline::input_bytes;
 use super::super::work::{ancestors, launch, role};
 use super::super::{Model, Role, figures};
@@ -151,6 +150,19 @@ pub(super) fn of_model(model: &Model) -> Vec<Collective> {
         }
     });
     all.collect()
+}
+
+/// For each collective the latest end of those that began before it on the rank; `i64::MIN` for the first.
+pub(super) fn ends_before(collectives: &[Collective]) -> Vec<i64> {
+    let mut order: Vec<usize> = (0..collectives.len()).collect();
+    order.sort_by_key(|place| collectives[*place].begin);
+    let mut ends = vec![i64::MIN; collectives.len()];
+    let mut latest = i64::MIN;
+    for place in order {
+        ends[place] = latest.min(collectives[place].begin);
+        latest = latest.max(collectives[place].end);
+    }
+    ends
 }
 
 /// Starts of the names of annotations around collectives, by the backends of `PyTorch`.
@@ -332,7 +344,7 @@ pub(super) fn rows(
     for ((rank, collectives), sizes) in of.iter().zip(by_rank).zip(&sizes) {
         for (one, bytes) in collectives.iter().zip(sizes) {
             let sum = sums.entry(row_key(one, *bytes)).or_default();
-            let hidden = ranges::total(&ranges::cut(&rank.compute, one.begin, one.end));
+            let hidden = rank.compute_of((one.begin, one.end));
             sum.count += 1;
             sum.nanos = sum.nanos.saturating_add(one.end.saturating_sub(one.begin));
             sum.hidden = sum.hidden.saturating_add(hidden);
