@@ -73,7 +73,7 @@ def check(
         # Lazy engines work only while their results are taken.
         for _ in map(_shard.run, parts):
             pass
-    command = [program, "check", *flags, "--quiet", "--format", "json", "--", *folders]
+    command = [program, "check", *flags, "--quiet", "--format", "json", *folders]
     done = subprocess.run(command, capture_output=True, check=False)
     if not done.stdout:
         raise CheckError(done.stderr.decode(errors="replace").strip())

@@ -29,7 +29,7 @@ def run(part: dict[str, Any]) -> dict[str, Any]:
         raise CheckError("the program `trainscope` is not installed")
     began = time.monotonic()
     shard = f"{part['shard']}/{part['shards']}"
-    command = [program, "check", *part["flags"], "--quiet", "--shard", shard, "--", *part["runs"]]
+    command = [program, "check", *part["flags"], "--quiet", "--shard", shard, *part["runs"]]
     done = subprocess.run(command, capture_output=True, encoding="utf-8", errors="replace", check=False)
     if done.returncode != 0:
         last = "\n".join(done.stderr.splitlines()[-LAST_LINES:])

@@ -11,8 +11,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-
 import trainscope
+from recorded import PROGRAM
+
+
+@pytest.fixture(autouse=True)
+def _program(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TRAINSCOPE_PROGRAM", PROGRAM)
 
 
 def write_step(path: Path, values: list[float]) -> None:
