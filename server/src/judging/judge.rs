@@ -131,12 +131,15 @@ pub(crate) fn summarize(
     judging.show(run, is_wanted, threads, &mut progress);
 }
 
+/// Location of a tensor, the stamp of its file, its window and its index in it.
+type Previous = (Place, Stamp, u64, usize);
+
 /// A judgement in progress.
 pub(super) struct Judging {
     observer: Observer,
     pub(super) events: Vec<EventRecords>,
-    /// Location of each tensor at the previous step, with the stamp of its file, its window and its index in it.
-    before: FxHashMap<(u32, Arc<str>), (Place, Stamp, u64, usize)>,
+    /// Each tensor at the previous step.
+    before: FxHashMap<(u32, Arc<str>), Previous>,
     /// Number of windows.
     window: u64,
     /// The last step of each rank: truncated files there may still be written.

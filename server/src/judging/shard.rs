@@ -196,7 +196,7 @@ mod tests {
             let work = Work::of(runs.iter());
             for (at, lens) in runs.iter().zip([&lens, &lens]).enumerate().map(|(at, (_, lens))| (at, lens)) {
                 for (rank, lens) in (0..).zip(lens) {
-                    for step in 0..lens.len() as i64 {
+                    for step in 0..i64::try_from(lens.len()).unwrap() {
                         let holders = (0..of).filter(|number| {
                             let shard = ShardNumber { number: *number, of };
                             work.shard(shard, 2)[at].has(rank, step)

@@ -75,7 +75,7 @@ impl Summaries {
     /// read. `label` goes into that file.
     pub(crate) fn open(
         folder: &Path,
-        label: Label,
+        label: &Label,
         missing: Missing,
         keeps_known: bool,
     ) -> io::Result<Self> {
@@ -104,7 +104,7 @@ impl Summaries {
         }
         paths.sort();
         for path in paths {
-            summaries.add(&path, &label);
+            summaries.add(&path, label);
         }
         Ok(summaries)
     }

@@ -160,7 +160,7 @@ impl Folder {
         };
         let label = Label::new(dirs);
         let keeps_known = flags.shard.is_some();
-        let all = Summaries::open(path, label, missing, keeps_known).map_err(|error| {
+        let all = Summaries::open(path, &label, missing, keeps_known).map_err(|error| {
             let what = match missing {
                 Missing::Counted => "read",
                 Missing::Computed => "written to",

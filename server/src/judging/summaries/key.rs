@@ -40,7 +40,18 @@ struct State<'a> {
     modified_nanos: i128,
     /// Element type, if it is not that of the header.
     dtype: Option<DType>,
-    tensor: Option<(&'a str, DType, &'a [u64], Stretch, bool, bool)>,
+    header: Option<Header<'a>>,
+}
+
+/// A tensor in the header of its file.
+#[derive(Serialize)]
+struct Header<'a> {
+    name: &'a str,
+    dtype: DType,
+    shape: &'a [u64],
+    data: Stretch,
+    is_big_endian: bool,
+    is_column_major: bool,
 }
 
 /// The key of a tensor; `None` if no elements are read.
@@ -83,15 +94,13 @@ fn state<'a>(place: &'a Place, stamp: Stamp, root: &Path) -> State<'a> {
         len_bytes: stamp.len_bytes,
         modified_nanos: nanos(stamp.modified),
         dtype: place.dtype,
-        tensor: place.tensor.as_ref().map(|tensor| {
-            (
-                &*tensor.name,
-                tensor.dtype,
-                &*tensor.shape,
-                tensor.data,
-                tensor.is_big_endian,
-                tensor.is_column_major,
-            )
+        header: place.tensor.as_ref().map(|tensor| Header {
+            name: &tensor.name,
+            dtype: tensor.dtype,
+            shape: &tensor.shape,
+            data: tensor.data,
+            is_big_endian: tensor.is_big_endian,
+            is_column_major: tensor.is_column_major,
         }),
     }
 }

@@ -12,6 +12,7 @@ use super::*;
 /// A NaN with a payload, which arithmetic would not produce.
 const ODD_NAN: u64 = 0x7ff8_0000_dead_beef;
 
+#[expect(clippy::unnecessary_wraps, reason = "it is the type of what is stored")]
 fn summary(number: u64) -> Summary {
     let value = f64::from_bits(number.wrapping_mul(0x9e37_79b9_7f4a_7c15));
     Ok(Box::new(TensorSummary {
@@ -95,13 +96,13 @@ fn all() -> Vec<Summary> {
 }
 
 fn write(folder: &Path, name: &str, summaries: &[Summary]) {
-    let all = Summaries::open(folder, Label::default(), Missing::Computed, true).unwrap();
+    let all = Summaries::open(folder, &Label::default(), Missing::Computed, true).unwrap();
     all.put((0..).map(key).zip(summaries));
     all.finish(Some(name)).unwrap();
 }
 
 fn read(folder: &Path, keys: u64) -> (Vec<Option<Summary>>, Vec<String>) {
-    let all = Summaries::open(folder, Label::default(), Missing::Counted, false).unwrap();
+    let all = Summaries::open(folder, &Label::default(), Missing::Counted, false).unwrap();
     let keys: Vec<Option<Key>> = (0..keys).map(|number| Some(key(number))).collect();
     let found = all.take(&keys);
     (found, all.finish(None).unwrap().notes)
@@ -187,11 +188,11 @@ fn files_of_another_version_or_folder_are_not_used() {
     let folder = TempDir::new().unwrap();
     let others = [TempDir::new().unwrap(), TempDir::new().unwrap()];
     let [first, second] = others.map(|folder| Label::new(&[folder.keep()]));
-    let all = Summaries::open(folder.path(), first.clone(), Missing::Computed, true).unwrap();
+    let all = Summaries::open(folder.path(), &first, Missing::Computed, true).unwrap();
     all.put([(key(0), &summary(0))].into_iter());
     all.finish(Some("0")).unwrap();
     let notes = |label: Label| {
-        let all = Summaries::open(folder.path(), label, Missing::Counted, false).unwrap();
+        let all = Summaries::open(folder.path(), &label, Missing::Counted, false).unwrap();
         (
             all.take(&[Some(key(0))])[0].is_some(),
             all.finish(None).unwrap().notes,
