@@ -8,6 +8,7 @@ pub(crate) mod events;
 mod fault;
 mod hit_list;
 pub(crate) mod judge;
+pub(crate) mod known;
 mod observer;
 pub(crate) mod ongoing;
 mod profiles;
@@ -16,7 +17,6 @@ mod service;
 pub(crate) mod shard;
 mod shared;
 mod state;
-pub(crate) mod summaries;
 mod window;
 
 pub use hit_list::Listing;

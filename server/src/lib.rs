@@ -22,6 +22,7 @@ pub mod reader;
 pub mod session;
 pub mod settings;
 mod suggest;
+mod summaries;
 pub mod table;
 mod tensor_files;
 pub mod tensors;

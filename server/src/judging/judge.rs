@@ -20,11 +20,11 @@ use trainscope_format::program::SourceLine;
 use super::baseline::GoodProfiles;
 use super::events::{EventRecords, Listener as _, event_files};
 pub(crate) use super::fault::Fault;
+use super::known::{RunSummaries, WindowSummaries};
 use super::observer::{Observer, Unreadable};
 use super::profiles::JudgedProfiles;
 use super::shard::Shard;
 use super::shared::SharedFiles;
-use super::summaries::{Known, RunSummaries};
 use super::window::{Item, summaries};
 use crate::discovery::runs::{RunFiles, TensorSource};
 use crate::discovery::stamp::Stamp;
@@ -78,7 +78,7 @@ const MAY_GROW: &str = "; perhaps it is still being written";
 /// Remark on a truncated file that is followed by a newer one.
 const ENDED: &str = ": its program ended while writing";
 
-/// What a judgement may use in addition to the files of the run.
+/// Input of a judgement in addition to the files of the run.
 #[derive(Clone, Default)]
 pub(crate) struct Sources {
     /// Profiles to compare with.
@@ -423,7 +423,10 @@ impl Judging {
         let threads = if bytes < PARALLEL_BYTES { 1 } else { threads };
         self.readers.resize_with(threads.max(1), Reader::default);
         let mut known = self.summaries.as_ref().map(|stored| stored.known(items));
-        let done = known.as_mut().map(Known::take).unwrap_or_default();
+        let done = known
+            .as_mut()
+            .map(WindowSummaries::take)
+            .unwrap_or_default();
         let summaries = summaries(items, &mut self.readers, done);
         if let Some((stored, known)) = self.summaries.as_ref().zip(known) {
             stored.put(items, &known, &summaries);

@@ -5,9 +5,10 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use trainscope_analysis::watchpoint::Needs;
-use trainscope_format::{Role, TensorSummary};
+use trainscope_format::Role;
 
 use crate::discovery::stamp::Stamp;
+use crate::summaries::Summary;
 use crate::tensor_files::contents::Content;
 use crate::tensor_files::read::{Before, Place, Reader, TensorReadError};
 
@@ -32,9 +33,6 @@ pub(super) struct Item {
     /// True if only later tensors are computed, with it as their previous step.
     pub(super) is_context: bool,
 }
-
-/// Boxed: they are moved from thread to thread.
-pub(super) type Summary = Result<Box<TensorSummary>, TensorReadError>;
 
 /// Summaries of all items, but for those without elements and those of context; `done` has the known ones. A tensor and
 /// its following steps are read by one thread.

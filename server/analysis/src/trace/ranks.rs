@@ -77,7 +77,10 @@ fn compare(of: &[RankDigest], models: &[RankModel<'_>]) -> RanksAnswer {
     let lost = sum(&late.nanos.iter().map(|row| sum(row)).collect::<Vec<_>>());
     let lost_nanos = lost / i64::try_from(steps.len()).unwrap_or(i64::MAX).max(1);
     let kept = (MAX_CELLS / of.len().max(1)).min(steps.len());
-    let (collectives, cut) = collectives::rows(of, &by_rank, &meetings, MAX_COLLECTIVES);
+    let (collectives, cut) =
+        collectives::rows(&by_rank, &meetings, MAX_COLLECTIVES, |rank, span| {
+            of.get(rank).map_or(0, |rank| rank.compute_of(span))
+        });
     let is_cut = cut || kept < steps.len();
     let mut answer = RanksAnswer {
         ranks: rows,
@@ -88,7 +91,7 @@ fn compare(of: &[RankDigest], models: &[RankModel<'_>]) -> RanksAnswer {
         begin_nanos: begins(of, &table.spans),
         length_nanos: table.lengths,
         collectives,
-        groups: groups::rows(of),
+        groups: groups::rows(of.iter().flat_map(|rank| &rank.groups)),
         links: links::rows(of),
         lost_nanos,
         cut: is_cut,

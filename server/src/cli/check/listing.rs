@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use super::plan::{self, ListedRun, Planned};
+use super::plan::{self, ListedRun, PlanContent};
 use super::shards::{self, MAX_SHARDS, SHARD_BYTES};
 use super::{CheckFlags, look, nothing_in, title};
 use crate::cli::mistake::Mistake;
@@ -87,10 +87,10 @@ impl Listing {
         })
     }
 
-    fn planned(self, shards: Option<u32>) -> Planned {
+    fn planned(self, shards: Option<u32>) -> PlanContent {
         let needed = self.work.len_bytes().div_ceil(SHARD_BYTES);
         let needed = u32::try_from(needed).unwrap_or(MAX_SHARDS);
-        Planned {
+        PlanContent {
             shards: shards.unwrap_or_else(|| needed.clamp(1, MAX_SHARDS)),
             runs: self.runs,
             work: self.work,
@@ -100,7 +100,7 @@ impl Listing {
         }
     }
 
-    fn planned_as(planned: Planned) -> Self {
+    fn planned_as(planned: PlanContent) -> Self {
         Self {
             runs: planned.runs,
             work: planned.work,

@@ -31,8 +31,8 @@ pub(super) struct ListedRun {
     pub(super) run: RunFiles,
 }
 
-/// What a plan says.
-pub(super) struct Planned {
+/// Content of a plan.
+pub(super) struct PlanContent {
     pub(super) runs: Vec<ListedRun>,
     pub(super) work: Work,
     pub(super) hash: u64,
@@ -153,7 +153,7 @@ pub(super) fn hash(runs: &[ListedRun], dirs: &[PathBuf]) -> u64 {
 }
 
 /// Writes a plan. If another process has written it meanwhile, that one stays.
-pub(super) fn write(path: &Path, planned: &Planned, dirs: &[PathBuf]) -> io::Result<()> {
+pub(super) fn write(path: &Path, planned: &PlanContent, dirs: &[PathBuf]) -> io::Result<()> {
     let folder = path.parent().filter(|parent| *parent != Path::new(""));
     let folder = folder.unwrap_or(Path::new("."));
     let file = tempfile::Builder::new()
@@ -227,7 +227,7 @@ pub(super) fn read(
     path: &Path,
     dirs: &[PathBuf],
     shard: Option<ShardNumber>,
-) -> io::Result<Planned> {
+) -> io::Result<PlanContent> {
     let file: PackedFile<Directory> = PackedFile::open(path, MAGIC, u64::MAX)?;
     let plan = &file.directory;
     if plan.version != env!("CARGO_PKG_VERSION") {
@@ -272,7 +272,7 @@ pub(super) fn read(
         begin.unwrap_or(0),
         plan.len_bytes,
     );
-    Ok(Planned {
+    Ok(PlanContent {
         runs,
         work,
         hash: plan.hash,

@@ -1,4 +1,4 @@
-//! A check in parts: flags, the number of a part, the work of one, and what is said about them.
+//! A check in parts: flags, the number of a part, the work of one, and messages about them.
 
 use std::collections::BTreeSet;
 use std::io::{self, Write as _};
@@ -18,8 +18,9 @@ use crate::cli::words;
 use crate::discovery::runs::RunFiles;
 use crate::discovery::stamp::Stamp;
 use crate::judging::judge;
+use crate::judging::known::RunSummaries;
 use crate::judging::shard::{Shard, ShardNumber};
-use crate::judging::summaries::{Label, Missing, RunSummaries, Summaries, Tally};
+use crate::summaries::{Label, Missing, Summaries, Tally};
 
 /// Maximum number of shards.
 pub(super) const MAX_SHARDS: u32 = 10_000;

@@ -10,7 +10,7 @@ use super::super::kernels::short_name;
 use super::super::roofline::input_bytes;
 use super::super::work::{ancestors, launch, role};
 use super::super::{Model, Role, figures};
-use super::{RankDigest, rounded};
+use super::rounded;
 
 /// A collective of one rank.
 #[derive(Clone, Debug)]
@@ -332,19 +332,20 @@ struct Sums {
     ranks: u64,
 }
 
-/// Rows by name and size, those that take longest first; `true` if rows were left out.
+/// Rows by name and size, those that take longest first; `true` if rows were left out. `compute_of` is the time during
+/// which a rank computes in a span.
 pub(super) fn rows(
-    of: &[RankDigest],
     by_rank: &[&[Collective]],
     meetings: &[Meeting],
     limit: usize,
+    compute_of: impl Fn(usize, (i64, i64)) -> i64,
 ) -> (Vec<CollectiveRow>, bool) {
     let mut sums: BTreeMap<RowKey<'_>, Sums> = BTreeMap::new();
     let sizes = sizes(by_rank, meetings);
-    for ((rank, collectives), sizes) in of.iter().zip(by_rank).zip(&sizes) {
+    for (rank, (collectives, sizes)) in by_rank.iter().zip(&sizes).enumerate() {
         for (one, bytes) in collectives.iter().zip(sizes) {
             let sum = sums.entry(row_key(one, *bytes)).or_default();
-            let hidden = rank.compute_of((one.begin, one.end));
+            let hidden = compute_of(rank, (one.begin, one.end));
             sum.count += 1;
             sum.nanos = sum.nanos.saturating_add(one.end.saturating_sub(one.begin));
             sum.hidden = sum.hidden.saturating_add(hidden);
@@ -371,7 +372,7 @@ pub(super) fn rows(
         sum.spread = sum.spread.saturating_add(spread);
         sum.transfer = sum.transfer.saturating_add(transfer);
     }
-    let ranks = of.len().max(1) as u64;
+    let ranks = by_rank.len().max(1) as u64;
     let mut rows: Vec<CollectiveRow> = sums
         .into_iter()
         .map(|(key, sum)| row(key, &sum, ranks))

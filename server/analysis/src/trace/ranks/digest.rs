@@ -25,7 +25,7 @@ pub struct RankDigest {
     pub(super) steps: Vec<Step>,
     /// The whole trace as a step, if it has no steps.
     whole: Step,
-    /// Parts of steps, and of the time from the end of a collective, or the begin of a step, to the next collective.
+    /// Parts of steps, and of the time from the end of a collective, or the start of a step, to the next collective.
     parts: BTreeMap<Span, Parts>,
     /// Time during which it computes, in steps and during collectives.
     compute: BTreeMap<Span, i64>,
@@ -85,7 +85,7 @@ impl RankDigest {
         whole_in(&self.steps, self.whole, range)
     }
 
-    /// Parts of a step, or of the time before a collective since the one before it or since the begin of a step.
+    /// Parts of a step, or of the time before a collective since the one before it or since the start of a step.
     pub(super) fn parts_of(&self, span: Span) -> Parts {
         let known = self.parts.get(&span).copied();
         debug_assert!(known.is_some() || span.0 == span.1, "{span:?}");
@@ -100,7 +100,7 @@ impl RankDigest {
     }
 }
 
-/// Times before collectives: since the end of the one before, and since the begin of each step in between. They do not
+/// Times before collectives: since the end of the one before, and since the start of each step in between. They do not
 /// overlap but for these begins, so there are not more than collectives and steps.
 fn windows(collectives: &[Collective], steps: &[Step]) -> Vec<Span> {
     let mut begins: Vec<i64> = steps.iter().map(|step| step.begin).collect();

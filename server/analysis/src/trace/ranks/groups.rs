@@ -7,7 +7,7 @@ use trainscope_api::profile::GroupRow;
 
 use super::super::ranges::{self, Span};
 use super::collectives::Collective;
-use super::{RankDigest, rounded};
+use super::rounded;
 
 /// Communication of one rank in a group.
 #[derive(Clone, Debug, Default)]
@@ -62,9 +62,9 @@ struct Sums {
 }
 
 /// Rows by group, the largest exposed time first; empty if files do not name groups.
-pub(super) fn rows(of: &[RankDigest]) -> Vec<GroupRow> {
+pub(super) fn rows<'p>(parts: impl Iterator<Item = &'p GroupPart>) -> Vec<GroupRow> {
     let mut groups: BTreeMap<&str, Sums> = BTreeMap::new();
-    for part in of.iter().flat_map(|rank| &rank.groups) {
+    for part in parts {
         let sums = groups.entry(&part.group).or_default();
         sums.is_point_to_point =
             part.is_point_to_point && (sums.ranks == 0 || sums.is_point_to_point);

@@ -14,8 +14,7 @@ use trainscope_format::TensorSummary;
 use trainscope_format::tensor::RangeCount;
 
 use super::key::Key;
-use super::{EXTENSION, is_sound};
-use crate::judging::window::Summary;
+use super::{EXTENSION, Summary, is_sound};
 use crate::packed::{PackedFile, PackedWriter, Section, damaged};
 use crate::tensor_files::read::TensorReadError;
 
@@ -80,8 +79,8 @@ struct Block {
 }
 
 /// A summary in a block, with the counts in ranges that its own encoding leaves out.
-type Stored<S, E> = Result<(S, Vec<(f64, f64, u64)>), E>;
-type StoredSummary = Stored<Box<TensorSummary>, TensorReadError>;
+type StoredResult<S, E> = Result<(S, Vec<(f64, f64, u64)>), E>;
+type StoredSummary = StoredResult<Box<TensorSummary>, TensorReadError>;
 
 /// A file that is open for reading.
 pub(super) struct SummaryFile {
@@ -184,7 +183,7 @@ impl SummaryWriter {
     }
 
     pub(super) fn add(&mut self, key: Key, summary: &Summary) -> io::Result<()> {
-        let stored: Stored<&TensorSummary, &TensorReadError> = match summary {
+        let stored: StoredResult<&TensorSummary, &TensorReadError> = match summary {
             Ok(summary) => {
                 let ranges = summary.stats.ranges.iter();
                 let ranges = ranges.map(|range| (range.start, range.end, range.count));

@@ -10,16 +10,27 @@ use trainscope_format::tensor::{DType, Tolerance};
 use twox_hash::XxHash3_128;
 
 use crate::discovery::stamp::Stamp;
-use crate::judging::window::Item;
-use crate::tensor_files::contents::Content;
 use crate::tensor_files::read::Place;
 
 /// XXH3 of all that a summary depends on.
-pub(super) type Key = [u8; 16];
+pub(crate) type Key = [u8; 16];
 
 /// All that a summary depends on.
+pub(crate) struct Subject<'a> {
+    /// Number of the folder among those of the command.
+    pub(crate) source: u32,
+    /// Name of the tensor.
+    pub(crate) name: &'a str,
+    /// Location, with the stamp of its file.
+    pub(crate) now: (&'a Place, Stamp),
+    /// The same at the step that it is compared with.
+    pub(crate) before: Option<(&'a Place, Stamp)>,
+    pub(crate) needs: &'a Needs,
+}
+
+/// [`Subject`] with paths below a folder.
 #[derive(Serialize)]
-struct Subject<'a> {
+struct Entry<'a> {
     version: &'a str,
     source: u32,
     name: &'a str,
@@ -54,36 +65,31 @@ struct Header<'a> {
     is_column_major: bool,
 }
 
-/// The key of a tensor; `None` if no elements are read.
-pub(super) fn of(item: &Item, root: &Path, source: u32) -> Option<Key> {
-    let Content::At(place) = &item.content else {
-        return None;
-    };
-    if item.is_context {
-        return None;
+impl Subject<'_> {
+    /// The key, with paths below a folder.
+    pub(crate) fn key(&self, root: &Path) -> Option<Key> {
+        let Needs {
+            exponents,
+            ranges,
+            hash,
+            change,
+            channels,
+        } = self.needs;
+        let entry = Entry {
+            version: env!("CARGO_PKG_VERSION"),
+            source: self.source,
+            name: self.name,
+            now: state(self.now.0, self.now.1, root),
+            before: self.before.map(|(place, stamp)| state(place, stamp, root)),
+            exponents: *exponents,
+            ranges,
+            hash: *hash,
+            change: *change,
+            channels: *channels,
+        };
+        let bytes = postcard::to_allocvec(&entry).ok()?;
+        Some(XxHash3_128::oneshot(&bytes).to_le_bytes())
     }
-    let Needs {
-        exponents,
-        ranges,
-        hash,
-        change,
-        channels,
-    } = &item.needs;
-    let before = item.before.as_ref();
-    let subject = Subject {
-        version: env!("CARGO_PKG_VERSION"),
-        source,
-        name: &item.name,
-        now: state(place, item.stamp, root),
-        before: before.map(|(place, stamp)| state(place, *stamp, root)),
-        exponents: *exponents,
-        ranges,
-        hash: *hash,
-        change: *change,
-        channels: *channels,
-    };
-    let bytes = postcard::to_allocvec(&subject).ok()?;
-    Some(XxHash3_128::oneshot(&bytes).to_le_bytes())
 }
 
 fn state<'a>(place: &'a Place, stamp: Stamp, root: &Path) -> State<'a> {

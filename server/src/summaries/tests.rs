@@ -1,3 +1,5 @@
+//! Summaries come back bit for bit, or are named as damaged.
+
 use std::fs;
 use std::path::Path;
 

@@ -6,15 +6,14 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
 use parking_lot::Mutex;
 use rustc_hash::{FxHashMap, FxHashSet};
 use trainscope_format::TensorSummary;
 use trainscope_format::tensor::Exponents;
 
-use super::window::{Item, Summary};
 use crate::discovery::stamp::Stamp;
+use crate::files;
 use crate::tensor_files::read::TensorReadError;
 
 mod file;
@@ -22,14 +21,17 @@ mod key;
 
 pub(crate) use file::Label;
 use file::{SummaryFile, SummaryWriter};
-use key::Key;
+pub(crate) use key::{Key, Subject};
+
+/// Boxed: they are moved from thread to thread.
+pub(crate) type Summary = Result<Box<TensorSummary>, TensorReadError>;
 
 /// Extension of the files.
 const EXTENSION: &str = "summaries";
 /// Remark on a file whose summaries cannot be used.
 const REMEDY: &str = "its summaries are computed here; remove the file, or run its shard again";
 
-/// What happens to summaries that are not there.
+/// Treatment of summaries that are not there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Missing {
     /// They are computed, and written into the folder.
@@ -92,16 +94,11 @@ impl Summaries {
             writer,
             tally: Mutex::default(),
         };
-        let mut paths = Vec::new();
-        for entry in std::fs::read_dir(folder)? {
-            let path = entry?.path();
-            let is_hidden = path
-                .file_name()
-                .is_some_and(|name| name.as_encoded_bytes().starts_with(b"."));
-            if path.extension().is_some_and(|end| end == EXTENSION) && !is_hidden {
-                paths.push(path);
-            }
-        }
+        std::fs::metadata(folder)?;
+        let names = files::entries(folder, usize::MAX).into_iter();
+        let paths = names.map(|(name, _)| folder.join(name));
+        let is_complete = |path: &PathBuf| path.extension().is_some_and(|end| end == EXTENSION);
+        let mut paths: Vec<PathBuf> = paths.filter(is_complete).collect();
         paths.sort();
         for path in paths {
             summaries.add(&path, label);
@@ -147,7 +144,7 @@ impl Summaries {
     }
 
     /// Stored summaries of keys, in their order.
-    fn take(&self, keys: &[Option<Key>]) -> Vec<Option<Summary>> {
+    pub(crate) fn take(&self, keys: &[Option<Key>]) -> Vec<Option<Summary>> {
         let mut found: Vec<Option<Summary>> = Vec::new();
         found.resize_with(keys.len(), || None);
         let mut wanted: BTreeMap<(u32, u32), FxHashMap<Key, Vec<usize>>> = BTreeMap::new();
@@ -179,8 +176,58 @@ impl Summaries {
         found
     }
 
+    /// Counts a tensor whose summary is not there, of a run, rank and step.
+    pub(crate) fn count_absent(&self, run: &str, rank: u32, step: i64) {
+        let mut tally = self.tally.lock();
+        tally.absent += 1;
+        if self.missing == Missing::Counted {
+            tally.absent_from.insert((run.to_owned(), rank, step));
+        }
+    }
+
+    /// Counts tensors.
+    pub(crate) fn count(&self, tensors: u64) {
+        self.tally.lock().total += tensors;
+    }
+
+    /// True if missing summaries are counted only.
+    pub(crate) fn is_read_only(&self) -> bool {
+        self.missing == Missing::Counted
+    }
+
+    /// True if known summaries are written again.
+    pub(crate) const fn keeps_known(&self) -> bool {
+        self.keeps_known
+    }
+
+    /// Compares files with their stamps. The first one that differs is kept in the tally.
+    pub(crate) fn are_current<'f>(
+        &self,
+        files: impl Iterator<Item = (&'f Path, Stamp)>,
+        now: &mut FxHashMap<PathBuf, Option<Stamp>>,
+    ) -> bool {
+        for (path, then) in files {
+            let now = match now.get(path) {
+                Some(now) => *now,
+                None => {
+                    let stamp = std::fs::metadata(path).ok().as_ref().map(Stamp::new);
+                    now.insert(path.to_owned(), stamp);
+                    stamp
+                }
+            };
+            if now != Some(then) {
+                let mut tally = self.tally.lock();
+                tally
+                    .changed
+                    .get_or_insert_with(|| (path.to_owned(), then, now));
+                return false;
+            }
+        }
+        true
+    }
+
     /// Adds computed summaries.
-    fn put<'s>(&self, computed: impl Iterator<Item = (Key, &'s Summary)>) {
+    pub(crate) fn put<'s>(&self, computed: impl Iterator<Item = (Key, &'s Summary)>) {
         let Some(writer) = &self.writer else {
             return;
         };
@@ -195,96 +242,6 @@ impl Summaries {
                 tally.unwritten.get_or_insert_with(|| error.to_string());
             }
         }
-    }
-}
-
-/// The summaries of one run.
-#[derive(Clone)]
-pub(crate) struct RunSummaries {
-    all: Arc<Summaries>,
-    /// Folder that paths are relative to, and its number among those of the command.
-    source: (Arc<Path>, u32),
-    run: String,
-}
-
-/// Summaries of the tensors of a window, with their keys.
-pub(super) struct Known {
-    keys: Vec<Option<Key>>,
-    summaries: Vec<Option<Summary>>,
-}
-
-impl Known {
-    /// The summaries that are there.
-    pub(super) fn take(&mut self) -> Vec<Option<Summary>> {
-        std::mem::take(&mut self.summaries)
-    }
-}
-
-impl RunSummaries {
-    /// Those of a run below a folder, the `number`-th of the command.
-    pub(crate) fn new(all: Arc<Summaries>, root: &Path, number: u32, run: &str) -> Self {
-        Self {
-            all,
-            source: (root.into(), number),
-            run: run.to_owned(),
-        }
-    }
-
-    /// Summaries of tensors that are there. With [`Missing::Counted`], all others are errors.
-    pub(super) fn known(&self, items: &[Item]) -> Known {
-        let (root, number) = (&self.source.0, self.source.1);
-        let keys = items.iter().map(|item| key::of(item, root, number));
-        let keys: Vec<Option<Key>> = keys.collect();
-        let mut summaries = self.all.take(&keys);
-        let mut tally = self.all.tally.lock();
-        for ((item, key), summary) in items.iter().zip(&keys).zip(&mut summaries) {
-            if key.is_none() {
-                continue;
-            }
-            tally.total += 1;
-            if summary.is_some() {
-                continue;
-            }
-            tally.absent += 1;
-            if self.all.missing == Missing::Counted {
-                let from = (self.run.clone(), item.rank, item.step);
-                tally.absent_from.insert(from);
-                let reason = "its summary is missing".to_owned();
-                *summary = Some(Err(TensorReadError::Unreadable { reason }));
-            }
-        }
-        drop(tally);
-        let keeps_known = self.all.keeps_known;
-        let keys = keys.into_iter().zip(&summaries);
-        let keys = keys.map(|(key, summary)| key.filter(|_| keeps_known || summary.is_none()));
-        Known {
-            keys: keys.collect(),
-            summaries,
-        }
-    }
-
-    /// Writes the summaries that are not in the folder yet. Files that are not what they were are left out.
-    pub(super) fn put(&self, items: &[Item], known: &Known, summaries: &[Option<Summary>]) {
-        let mut stamps: FxHashMap<&Path, Option<Stamp>> = FxHashMap::default();
-        let mut computed = Vec::new();
-        for ((item, key), summary) in items.iter().zip(&known.keys).zip(summaries) {
-            let (Some(key), Some(summary)) = (key, summary) else {
-                continue;
-            };
-            let changed = item.files().find_map(|(path, then)| {
-                let now = *stamps
-                    .entry(path)
-                    .or_insert_with(|| std::fs::metadata(path).ok().as_ref().map(Stamp::new));
-                (now != Some(then)).then(|| (path.to_owned(), then, now))
-            });
-            match changed {
-                None => computed.push((*key, summary)),
-                Some(changed) => {
-                    self.all.tally.lock().changed.get_or_insert(changed);
-                }
-            }
-        }
-        self.all.put(computed.into_iter());
     }
 }
 
