@@ -207,14 +207,10 @@ impl Summaries {
         now: &mut FxHashMap<PathBuf, Option<Stamp>>,
     ) -> bool {
         for (path, then) in files {
-            let now = match now.get(path) {
-                Some(now) => *now,
-                None => {
-                    let stamp = std::fs::metadata(path).ok().as_ref().map(Stamp::new);
-                    now.insert(path.to_owned(), stamp);
-                    stamp
-                }
-            };
+            let now = *now.entry(path.to_owned()).or_insert_with(|| {
+                let metadata = std::fs::metadata(path);
+                metadata.ok().as_ref().map(Stamp::new)
+            });
             if now != Some(then) {
                 let mut tally = self.tally.lock();
                 tally
