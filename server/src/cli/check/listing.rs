@@ -1,15 +1,19 @@
 //! The runs of a check: by a walk over its folders, or from a plan.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use super::plan::{self, ListedRun, PlanContent};
-use super::shards::{self, MAX_SHARDS, SHARD_BYTES};
 use super::{CheckFlags, look, nothing_in, title};
 use crate::cli::mistake::Mistake;
 use crate::cli::words;
 use crate::discovery::runs::TensorSource;
 use crate::discovery::stamp::Stamp;
 use crate::judging::shard::{ShardNumber, Work};
+
+/// Maximum number of shards.
+pub(super) const MAX_SHARDS: u32 = 10_000;
+/// Bytes of a shard, unless a number of shards is given: two seconds of one core from the page cache.
+pub(super) const SHARD_BYTES: u64 = 4_000_000_000;
 
 /// The runs of a check.
 pub(super) struct Listing {
@@ -123,7 +127,7 @@ impl Listing {
             let now = std::fs::metadata(&source.path);
             let now = now.ok().as_ref().map(Stamp::new);
             if now.is_none_or(|now| now.len_bytes < source.stamp.len_bytes) {
-                return Err(shards::changed(&source.path, source.stamp, now));
+                return Err(changed(&source.path, source.stamp, now));
             }
         }
         let ranks = ranks();
@@ -148,8 +152,25 @@ impl Listing {
             found.into_iter().flatten().next()
         });
         match first {
-            Some((path, then, now)) => Err(shards::changed(&path, then, now)),
+            Some((path, then, now)) => Err(changed(&path, then, now)),
             None => Ok(()),
         }
     }
+}
+
+/// Error for a file that is not what a plan says.
+pub(super) fn changed(path: &Path, then: Stamp, now: Option<Stamp>) -> Mistake {
+    let text = |stamp: Stamp| {
+        let time = jiff::Timestamp::try_from(stamp.modified);
+        let time = time.map_or_else(|_| "an unknown time".to_owned(), |time| time.to_string());
+        format!("{} bytes of {time}", words::count(stamp.len_bytes))
+    };
+    let now = now.map_or_else(
+        || "it is gone".to_owned(),
+        |now| format!("now {}", text(now)),
+    );
+    Mistake::new(2, "a file has changed since the plan was made")
+        .at(words::path(path))
+        .at(format!("planned {}, {now}", text(then)))
+        .attempt("remove the plan, and make it again with --plan")
 }

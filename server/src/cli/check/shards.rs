@@ -9,23 +9,18 @@ use std::time::Instant;
 use clap::Args;
 use trainscope_analysis::watchpoint::Watchpoints;
 
-use super::listing::Listing;
+use super::listing::{Listing, MAX_SHARDS, changed};
 use super::plan::{self, ListedRun};
 use super::progress::Progress;
 use crate::cli::mistake::Mistake;
 use crate::cli::style::QUIET;
 use crate::cli::words;
 use crate::discovery::runs::RunFiles;
-use crate::discovery::stamp::Stamp;
 use crate::judging::judge;
 use crate::judging::known::RunSummaries;
 use crate::judging::shard::{Shard, ShardNumber};
 use crate::summaries::{Label, Missing, Summaries, Tally};
 
-/// Maximum number of shards.
-pub(super) const MAX_SHARDS: u32 = 10_000;
-/// Bytes of a shard, unless a number of shards is given: two seconds of one core from the page cache.
-pub(super) const SHARD_BYTES: u64 = 4_000_000_000;
 /// Number of steps that an error about missing summaries names.
 const MAX_NAMED: usize = 5;
 
@@ -248,23 +243,6 @@ impl Folder {
         }
         mistake.attempt("run these shards again; without --complete they are computed here")
     }
-}
-
-/// Error for a file that is not what a plan says.
-pub(super) fn changed(path: &Path, then: Stamp, now: Option<Stamp>) -> Mistake {
-    let text = |stamp: Stamp| {
-        let time = jiff::Timestamp::try_from(stamp.modified);
-        let time = time.map_or_else(|_| "an unknown time".to_owned(), |time| time.to_string());
-        format!("{} bytes of {time}", words::count(stamp.len_bytes))
-    };
-    let now = now.map_or_else(
-        || "it is gone".to_owned(),
-        |now| format!("now {}", text(now)),
-    );
-    Mistake::new(2, "a file has changed since the plan was made")
-        .at(words::path(path))
-        .at(format!("planned {}, {now}", text(then)))
-        .attempt("remove the plan, and make it again with --plan")
 }
 
 /// Computes the summaries of a shard and says so in one line.
