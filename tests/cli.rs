@@ -11,4 +11,5 @@ mod profiles;
 mod query;
 mod report;
 mod run;
+mod shards;
 mod table;

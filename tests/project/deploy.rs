@@ -10,6 +10,9 @@ use crate::support::program::program;
 
 const FOLDERS: [&str; 2] = ["kustomize", "kustomize-login"];
 
+/// Folder of the job that checks a training in parts.
+const CHECK_JOB: &str = "check-job";
+
 fn folder(name: &str) -> PathBuf {
     workspace_root().join("deploy").join(name)
 }
@@ -43,6 +46,31 @@ fn flags_for_the_program_exist() {
 }
 
 #[test]
+fn files_for_checks_in_parts_have_flags_that_exist_and_one_number_of_parts() {
+    let help = program().args(["check", "--help"]).output().unwrap();
+    let help = String::from_utf8(help.stdout).unwrap();
+    let job = fs::read_to_string(folder(CHECK_JOB).join("job.yaml")).unwrap();
+    let scripts = ["slurm/check.sh", "check-parallel.sh"].map(|name| {
+        let text = fs::read_to_string(folder(name)).unwrap();
+        // The flags of the scheduler have a value behind `=`, or stand before the program.
+        let of_program = text.split("trainscope check").skip(1);
+        of_program
+            .map(|text| text.lines().next().unwrap_or_default().to_owned())
+            .collect::<String>()
+    });
+    let mut flags = BTreeSet::new();
+    for text in scripts.iter().chain([&job]) {
+        let words = text.split(|letter: char| !letter.is_ascii_alphanumeric() && letter != '-');
+        flags.extend(words.filter(|word| word.starts_with("--") && word.len() > 2));
+    }
+    assert!(flags.contains("--shard") && flags.len() >= 5, "{flags:?}");
+    for flag in flags {
+        assert!(help.contains(flag), "{flag}");
+    }
+    assert!(job.contains("completions: 64") && job.contains("value: \"64\""));
+}
+
+#[test]
 fn the_image_has_the_version_of_the_program() {
     let text = fs::read_to_string(folder("kustomize").join("kustomization.yaml")).unwrap();
     let tag = format!("newTag: \"{}\"", env!("CARGO_PKG_VERSION"));
@@ -60,7 +88,7 @@ fn kubectl_renders_the_folders() {
         return;
     };
     assert!(version.status.success());
-    for name in FOLDERS {
+    for name in FOLDERS.into_iter().chain([CHECK_JOB]) {
         let rendered = Command::new("kubectl")
             .arg("kustomize")
             .arg(folder(name))
@@ -73,6 +101,7 @@ fn kubectl_renders_the_folders() {
             String::from_utf8_lossy(&rendered.stderr)
         );
         assert!(text.contains("readOnlyRootFilesystem: true"), "{text}");
-        assert!(text.contains("path: /healthz"), "{text}");
+        let is_server = name != CHECK_JOB;
+        assert_eq!(text.contains("path: /healthz"), is_server, "{text}");
     }
 }

@@ -14,28 +14,32 @@ use super::mistake::Mistake;
 use super::style::QUIET;
 use super::{CommandError, unless_closed, words};
 use crate::discovery::find::{self, Contents};
-use crate::discovery::runs::RunFiles;
 use crate::files;
-use crate::judging::judge;
+use crate::judging::judge::{self, Sources};
 use crate::profiles::unread::unread;
 use crate::watchpoints::Sets;
 
 mod against;
 mod baseline;
 mod explain;
+mod listing;
 mod live;
 mod outcome;
+mod plan;
 mod progress;
 mod render;
 mod report;
+mod shards;
 mod watchpoint_file;
 
 use baseline::Baseline;
+use listing::Listing;
 use progress::Progress;
 pub(super) use render::hits::number;
 pub(super) use render::screen::Screen;
 use render::text::TextOptions;
 use report::Report;
+use shards::{Folder, ShardFlags};
 
 /// The flags of `trainscope check`.
 #[derive(Args, Clone, Debug, Default)]
@@ -80,6 +84,9 @@ pub(super) struct CheckFlags {
     /// Also fail if something cannot be judged or a file is truncated
     #[arg(long)]
     strict: bool,
+
+    #[command(flatten)]
+    shards: ShardFlags,
 
     /// Cores to use [default: all]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
@@ -134,6 +141,19 @@ pub(super) struct CheckFlags {
 impl CheckFlags {
     fn quiet_for(&self) -> std::time::Duration {
         std::time::Duration::from_secs(self.quiet_secs)
+    }
+
+    fn threads(&self) -> usize {
+        let dirs = self.dirs.iter().map(PathBuf::as_path);
+        let threads = || files::threads(dirs);
+        self.threads.map_or_else(threads, usize::from)
+    }
+
+    fn sets(&self) -> Result<Sets, Mistake> {
+        match &self.watchpoints {
+            Some(path) => watchpoint_file::read(path),
+            None => Ok(Sets::default()),
+        }
     }
 
     fn grace(&self) -> std::time::Duration {
@@ -195,6 +215,10 @@ pub(super) fn run(flags: &CheckFlags) -> Result<u8, CommandError> {
         })?;
         return Ok(0);
     }
+    if let Some(line) = part(flags)? {
+        writeln!(anstream::stdout().lock(), "{line}")?;
+        return Ok(0);
+    }
     let (report, status) = if flags.live {
         live::run(flags)?
     } else {
@@ -238,20 +262,51 @@ pub(super) fn write_answer(dirs: Vec<PathBuf>, out: &mut dyn Write) -> Result<()
     Ok(())
 }
 
+/// Makes a plan or computes a shard, and returns a line about it; `None` if the command judges.
+fn part(flags: &CheckFlags) -> Result<Option<String>, CommandError> {
+    let shard = flags.shards.number()?;
+    let threads = flags.threads();
+    if let Some(path) = flags
+        .shards
+        .plan
+        .as_ref()
+        .filter(|_| flags.shards.only_plans())
+    {
+        let listing = Listing::of(flags, None, threads)?;
+        return Ok(Some(shards::describe(&listing, path)));
+    }
+    let Some(shard) = shard else {
+        return Ok(None);
+    };
+    let Some(folder) = Folder::open(&flags.shards, &flags.dirs)? else {
+        return Ok(None);
+    };
+    let listing = Listing::of(flags, Some(shard), threads)?;
+    let sets = flags.sets()?;
+    let watchpoints = listing.runs.iter().map(|listed| {
+        let dir = &flags.dirs[listed.source];
+        let name = name_in_file(flags, dir, &listed.run.name);
+        sets.of(&name).0.clone()
+    });
+    let watchpoints: Vec<Watchpoints> = watchpoints.collect();
+    let line = shards::run(
+        shard,
+        &folder,
+        &listing,
+        &watchpoints,
+        (threads, flags.quiet),
+    )?;
+    Ok(Some(line))
+}
+
 fn check(flags: &CheckFlags) -> Result<Report, CommandError> {
     let began = Instant::now();
-    let sets = match &flags.watchpoints {
-        Some(path) => watchpoint_file::read(path)?,
-        None => Sets::default(),
-    };
+    let sets = flags.sets()?;
     let baseline = match &flags.baseline {
         Some(path) => Baseline::read(path)?,
         None => Baseline::default(),
     };
-    let threads = flags.threads.map_or_else(
-        || files::threads(flags.dirs.iter().map(PathBuf::as_path)),
-        usize::from,
-    );
+    let threads = flags.threads();
     let against = flags.against.as_deref();
     let good = against.map(|path| against::read(path, flags.any_device, threads).map(Arc::new));
     let good = good.transpose()?;
@@ -259,6 +314,8 @@ fn check(flags: &CheckFlags) -> Result<Report, CommandError> {
         Some(_) => sets.of(name).0.with_baseline(),
         None => sets.of(name).0.clone(),
     };
+    let folder = Folder::open(&flags.shards, &flags.dirs)?;
+    let mut listing = Listing::of(flags, None, threads)?;
     let mut report = Report {
         title: titles(&flags.dirs),
         runs: Vec::new(),
@@ -268,34 +325,31 @@ fn check(flags: &CheckFlags) -> Result<Report, CommandError> {
         since_step: flags.since_step,
         known: 0,
         live: None,
-        unreadable: Vec::new(),
-        special: Vec::new(),
+        unreadable: std::mem::take(&mut listing.unreadable),
+        special: std::mem::take(&mut listing.special),
         took: began.elapsed(),
     };
-    let mut runs: Vec<(RunFiles, Watchpoints)> = Vec::new();
     for dir in &flags.dirs {
-        let mut found = look(dir, threads)?;
-        if found.runs.is_empty() && found.unreadable.is_empty() {
-            return Err(nothing_in(dir, &found).into());
-        }
         hint(flags, dir)?;
-        for mut run in std::mem::take(&mut found.runs) {
-            let watchpoints = watchpoints_of(&name_in_file(flags, dir, &run.name));
-            run.title = title(dir, &run.name);
-            if flags.dirs.len() > 1 {
-                run.name.clone_from(&run.title);
-            }
-            runs.push((run, watchpoints));
-        }
-        report.unreadable.append(&mut found.unreadable);
-        report.special.append(&mut found.special);
     }
-    let total_bytes = runs.iter().map(|(run, _)| run.len_bytes).sum();
-    let mut progress = Progress::new(total_bytes, runs.len(), flags.quiet);
+    let runs = listing.runs.iter().map(|listed| &listed.run);
+    let total_bytes = runs.map(|run| run.len_bytes).sum();
+    let mut progress = Progress::new(total_bytes, listing.runs.len(), flags.quiet);
     let mut done = 0;
-    for (run, watchpoints) in &runs {
+    for listed in &mut listing.runs {
+        let (dir, run) = (&flags.dirs[listed.source], &mut listed.run);
+        let watchpoints = watchpoints_of(&name_in_file(flags, dir, &run.name));
+        if flags.dirs.len() > 1 {
+            run.name.clone_from(&run.title);
+        }
+        let sources = Sources {
+            good: good.clone(),
+            summaries: folder
+                .as_ref()
+                .map(|folder| folder.of_run(run, listed.source)),
+        };
         let read = |bytes| progress.read(bytes);
-        let mut judged = judge::judge_against(good.clone(), run, watchpoints, threads, read);
+        let mut judged = judge::judge_with(sources, run, &watchpoints, threads, read);
         if let Some(step) = flags.since_step {
             baseline::retain(&mut judged.findings, |hit| hit.last_step >= step);
         }
@@ -306,6 +360,9 @@ fn check(flags: &CheckFlags) -> Result<Report, CommandError> {
         progress.finish_run(done);
     }
     drop(progress);
+    if let Some(folder) = &folder {
+        folder.end(&listing, flags.quiet)?;
+    }
     report.sort();
     report.took = began.elapsed();
     Ok(report)

@@ -222,7 +222,7 @@ fn profile(reading: &Reading) -> Option<ProfileContent> {
     let summary = judged(&reading.index, newest, &loaded, all, MAX_STRETCHES);
     let models: Vec<_> = loaded.iter().map(|profile| profile.rank_model()).collect();
     let cluster = if models.len() > 1 {
-        ranks::ranks(&models).ranks
+        ranks::ranks_of(&models).ranks
     } else {
         Vec::new()
     };

@@ -20,11 +20,14 @@ use trainscope_format::program::SourceLine;
 use super::baseline::GoodProfiles;
 use super::events::{EventRecords, Listener as _, event_files};
 pub(crate) use super::fault::Fault;
+use super::known::{RunSummaries, WindowSummaries};
 use super::observer::{Observer, Unreadable};
 use super::profiles::JudgedProfiles;
+use super::shard::Shard;
 use super::shared::SharedFiles;
 use super::window::{Item, summaries};
 use crate::discovery::runs::{RunFiles, TensorSource};
+use crate::discovery::stamp::Stamp;
 use crate::reader::Buffers;
 use crate::tensor_files::contents::{Content, ListedTensor};
 use crate::tensor_files::dumps::DumpGraphs;
@@ -75,6 +78,15 @@ const MAY_GROW: &str = "; perhaps it is still being written";
 /// Remark on a truncated file that is followed by a newer one.
 const ENDED: &str = ": its program ended while writing";
 
+/// Input of a judgement in addition to the files of the run.
+#[derive(Clone, Default)]
+pub(crate) struct Sources {
+    /// Profiles to compare with.
+    pub(crate) good: Option<Arc<GoodProfiles>>,
+    /// Summaries that are there already.
+    pub(crate) summaries: Option<RunSummaries>,
+}
+
 /// Judges a run on a number of threads. Progress is reported in bytes read.
 pub(crate) fn judge(
     run: &RunFiles,
@@ -82,12 +94,12 @@ pub(crate) fn judge(
     threads: usize,
     progress: impl FnMut(u64),
 ) -> Judgement {
-    judge_against(None, run, watchpoints, threads, progress)
+    judge_with(Sources::default(), run, watchpoints, threads, progress)
 }
 
-/// Like [`judge`], with profiles compared with good ones if there are any.
-pub(crate) fn judge_against(
-    good: Option<Arc<GoodProfiles>>,
+/// Like [`judge`], with further sources.
+pub(crate) fn judge_with(
+    sources: Sources,
     run: &RunFiles,
     watchpoints: &Watchpoints,
     threads: usize,
@@ -95,19 +107,39 @@ pub(crate) fn judge_against(
 ) -> Judgement {
     let started = Instant::now();
     let mut judging = Judging::new(run, watchpoints.clone(), None);
-    judging.profiles = JudgedProfiles::against(good);
+    judging.profiles = JudgedProfiles::against(sources.good);
+    judging.summaries = sources.summaries;
     judging.show(run, |_, _| true, threads, &mut progress);
     let mut judged = judging.judged();
     judged.took = started.elapsed();
     judged
 }
 
+/// Computes the summaries of a part of a run, and judges nothing.
+pub(crate) fn summarize(
+    shard: &Arc<Shard>,
+    summaries: RunSummaries,
+    run: &RunFiles,
+    watchpoints: &Watchpoints,
+    threads: usize,
+    mut progress: impl FnMut(u64),
+) {
+    let mut judging = Judging::new(run, watchpoints.clone(), None);
+    judging.summaries = Some(summaries);
+    judging.shard = Some(Arc::clone(shard));
+    let is_wanted = |rank, step| shard.wants(rank, step);
+    judging.show(run, is_wanted, threads, &mut progress);
+}
+
+/// Location of a tensor, the stamp of its file, its window and its index in it.
+type Previous = (Place, Stamp, u64, usize);
+
 /// A judgement in progress.
 pub(super) struct Judging {
     observer: Observer,
     pub(super) events: Vec<EventRecords>,
-    /// Location of each tensor at the previous step, with its window and its index in it.
-    before: FxHashMap<(u32, Arc<str>), (Place, u64, usize)>,
+    /// Each tensor at the previous step.
+    before: FxHashMap<(u32, Arc<str>), Previous>,
     /// Number of windows.
     window: u64,
     /// The last step of each rank: truncated files there may still be written.
@@ -119,6 +151,9 @@ pub(super) struct Judging {
     graphs: BTreeMap<u32, DumpGraphs>,
     faulty: FxHashSet<Arc<str>>,
     profiles: JudgedProfiles,
+    summaries: Option<RunSummaries>,
+    /// Steps of which summaries are written, without a judgement.
+    shard: Option<Arc<Shard>>,
     pub(super) judged: Judgement,
 }
 
@@ -143,6 +178,8 @@ impl Judging {
             graphs: BTreeMap::new(),
             faulty: FxHashSet::default(),
             profiles: JudgedProfiles::of(shared.map(|shared| shared.profiles.clone())),
+            summaries: None,
+            shard: None,
             judged: Judgement {
                 name: run.name.clone(),
                 title: run.title.clone(),
@@ -220,6 +257,9 @@ impl Judging {
         }
         self.read(&mut window, threads, bytes, progress);
         progress(bytes);
+        if self.shard.is_some() {
+            return;
+        }
         self.advance(i64::MAX, progress);
         // The loss curve determines the step numbers of profiles.
         self.profiles.judge(run, &mut self.observer.evaluator);
@@ -328,9 +368,10 @@ impl Judging {
             let place_in_window = items.len();
             if let (Content::At(place), Some(_)) = (&tensor.content, needs.change) {
                 let key = (rank, Arc::clone(&name));
-                let last = (place.clone(), self.window, place_in_window);
-                if let Some((place, window, at)) = self.before.insert(key, last) {
-                    before = Some(place);
+                let stamp = tensor.source.stamp;
+                let last = (place.clone(), stamp, self.window, place_in_window);
+                if let Some((place, stamp, window, at)) = self.before.insert(key, last) {
+                    before = Some((place, stamp));
                     if window == self.window
                         && let Some(last) = items.get_mut(at)
                     {
@@ -346,12 +387,16 @@ impl Judging {
                 op: tensor.op,
                 role: tensor.role,
                 shown: Arc::clone(&tensor.source.shown),
-                len_bytes: tensor.source.len_bytes,
+                stamp: tensor.source.stamp,
                 content: tensor.content,
                 before,
                 next: None,
                 is_next,
                 needs,
+                is_context: self
+                    .shard
+                    .as_ref()
+                    .is_some_and(|shard| !shard.has(rank, step)),
             });
         }
     }
@@ -377,17 +422,30 @@ impl Judging {
     ) {
         let threads = if bytes < PARALLEL_BYTES { 1 } else { threads };
         self.readers.resize_with(threads.max(1), Reader::default);
-        let summaries = summaries(items, &mut self.readers);
+        let mut known = self.summaries.as_ref().map(|stored| stored.known(items));
+        let done = known
+            .as_mut()
+            .map(WindowSummaries::take)
+            .unwrap_or_default();
+        let summaries = summaries(items, &mut self.readers, done);
+        if let Some((stored, known)) = self.summaries.as_ref().zip(known) {
+            stored.put(items, &known, &summaries);
+        }
         self.window += 1;
+        if self.shard.is_some() {
+            items.clear();
+            return;
+        }
         let mut step = None;
         for (item, summary) in items.drain(..).zip(summaries) {
             if step != Some(item.step) {
                 self.advance(item.step, progress);
                 step = Some(item.step);
             }
-            let summary = match item.content {
-                Content::Known(figures) => Ok(Box::new(figures.summary())),
-                _ => summary,
+            let summary = match (item.content, summary) {
+                (Content::Known(figures), _) => Ok(Box::new(figures.summary())),
+                (_, Some(summary)) => summary,
+                (_, None) => continue,
             };
             // Recorded statistics take precedence.
             let key = (item.rank, Arc::clone(&item.name));
@@ -414,7 +472,7 @@ impl Judging {
                     evaluator.unread(item.rank, item.step, &item.name, &opaque.dtype);
                 }
                 Err(unread) => {
-                    let file = (&item.shown, item.len_bytes);
+                    let file = (&item.shown, item.stamp.len_bytes);
                     self.unread(item.rank, item.step, file, unread);
                 }
             }

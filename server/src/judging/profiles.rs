@@ -6,7 +6,7 @@ use std::sync::Arc;
 use trainscope_analysis::pipeline::Clock;
 use trainscope_analysis::trace::advice::{self, Facts, Lack, Limits, Rule, baseline};
 use trainscope_analysis::trace::numbering;
-use trainscope_analysis::trace::ranks::{RankModel, ranks};
+use trainscope_analysis::trace::ranks::{RankDigest, ranks};
 use trainscope_analysis::trace::steps::StepRange;
 use trainscope_analysis::trace::summary::summary;
 use trainscope_analysis::watchpoint::{Evaluator, ProfileJudgement};
@@ -21,6 +21,10 @@ use crate::discovery::runs::RunFiles;
 use crate::profiles::{
     LoadedProfile, Profiles, Progress, SessionFiles, input, read_files, recorded_by,
 };
+
+/// Unpacked bytes of a session whose traces stay in memory until all ranks are compared (chosen: their models take some
+/// 80 MB).
+const KEPT_BYTES: u64 = 128 << 20;
 
 /// Sessions that were judged, by rank.
 #[derive(Default)]
@@ -87,20 +91,21 @@ impl JudgedProfiles {
         let ids: BTreeSet<&str> = changed.map(|files| &*files.id).collect();
         for id in ids {
             let of_session = sessions.iter().filter(|files| files.id == id);
-            let loaded = of_session.map(|files| match &self.shared {
+            let of_session: Vec<&SessionFiles> = of_session.collect();
+            let shared = self.shared.clone();
+            let load = |files: &SessionFiles| match &shared {
                 Some(profiles) => profiles.load(files),
                 None => Arc::new(read_files(files, &Progress::default())),
-            });
-            let loaded: Vec<Arc<LoadedProfile>> = loaded.collect();
-            let models = loaded.iter().map(|profile| profile.rank_model());
-            let models: Vec<RankModel<'_>> = models.collect();
-            let cluster = (models.len() > 1).then(|| ranks(&models));
-            let newest = |profile: &&Arc<LoadedProfile>| {
-                newest
-                    .get(&profile.rank())
-                    .is_some_and(|files| files.id == id)
             };
-            for profile in loaded.iter().filter(newest) {
+            let (seen, mut kept) = look(&of_session, shared.is_some(), load);
+            let cluster = (seen.len() > 1).then(|| ranks(&seen));
+            for (at, (files, seen)) in of_session.iter().zip(&seen).enumerate() {
+                let is_newest = newest.get(&seen.rank).is_some_and(|files| files.id == id);
+                if !is_newest {
+                    continue;
+                }
+                let profile = kept.get_mut(at).and_then(Option::take);
+                let profile = &profile.unwrap_or_else(|| load(files));
                 self.keys.insert(profile.rank(), profile.files().key());
                 self.note_fault(profile);
                 let input = input_of(run, profile.rank());
@@ -111,9 +116,9 @@ impl JudgedProfiles {
                     self.briefs.insert(profile.rank(), brief(profile));
                 }
             }
-            if let Some(profiles) = &self.shared {
-                for profile in &loaded {
-                    profiles.release(profile.files());
+            if let Some(profiles) = &shared {
+                for files in of_session {
+                    profiles.release(files);
                 }
             }
         }
@@ -135,6 +140,32 @@ impl JudgedProfiles {
             self.faults.insert(profile.rank(), fault);
         }
     }
+}
+
+/// All ranks of a session in brief, and their traces if these stay in memory: one at a time does, unless they are small
+/// or the pages hold them anyway. Others are read once more when they are judged.
+fn look(
+    of_session: &[&SessionFiles],
+    is_shared: bool,
+    load: impl Fn(&SessionFiles) -> Arc<LoadedProfile>,
+) -> (Vec<RankDigest>, Vec<Option<Arc<LoadedProfile>>>) {
+    let mut len_bytes = 0_u64;
+    let mut seen = Vec::new();
+    let mut kept = Vec::new();
+    for files in of_session {
+        let profile = load(files);
+        seen.push(RankDigest::of(profile.rank(), &profile.model));
+        len_bytes = len_bytes.saturating_add(profile.model.trace.counts.bytes);
+        if is_shared || of_session.len() == 1 || len_bytes <= KEPT_BYTES {
+            kept.push(Some(profile));
+        } else {
+            kept.clear();
+        }
+    }
+    if kept.len() < seen.len() {
+        kept.clear();
+    }
+    (seen, kept)
 }
 
 /// Offset and reason of the unreadable part of a profile.

@@ -178,7 +178,7 @@ fn input(index: &Index, run: &str, rank: u32) -> Option<InputShare> {
 
 fn cluster(ranks: &[Arc<LoadedProfile>]) -> RanksAnswer {
     let models: Vec<RankModel<'_>> = ranks.iter().map(|profile| profile.rank_model()).collect();
-    clusters::ranks(&models)
+    clusters::ranks_of(&models)
 }
 
 /// Operators or kernels, the most time first.

@@ -8,6 +8,7 @@ use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
 
+use serde::{Deserialize, Serialize};
 use trainscope_analysis::watchpoint::{Needs, channel_axis};
 use trainscope_format::formats::tensor_file::{HeaderError, StoredTensor, TensorFile};
 use trainscope_format::formats::{npy, safetensors};
@@ -71,7 +72,7 @@ impl Place {
 }
 
 /// Reason why a tensor was not read.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum TensorReadError {
     Truncated {
         offset: u64,
@@ -88,6 +89,10 @@ pub(crate) enum TensorReadError {
     },
     /// It is valid, but the element type is not supported.
     Opaque(OpaqueTensor),
+    /// The system does not let this process read it; another one may.
+    Unreadable {
+        reason: String,
+    },
 }
 
 impl TensorReadError {
@@ -97,6 +102,7 @@ impl TensorReadError {
             Self::Truncated { offset, reason }
             | Self::Damaged { offset, reason }
             | Self::Refused { offset, reason } => (offset, reason),
+            Self::Unreadable { reason } => (0, reason),
             Self::Opaque(tensor) => (
                 0,
                 format!(
@@ -124,8 +130,7 @@ impl From<HeaderError> for TensorReadError {
 
 impl From<io::Error> for TensorReadError {
     fn from(error: io::Error) -> Self {
-        Self::Damaged {
-            offset: 0,
+        Self::Unreadable {
             reason: format!("it cannot be read: {error}"),
         }
     }

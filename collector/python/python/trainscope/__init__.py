@@ -14,6 +14,7 @@ was started last.
 
 from __future__ import annotations
 
+from trainscope._check import Checked, check
 from trainscope._current import (
     audio,
     capsule,
@@ -55,6 +56,7 @@ from trainscope._lost import TrainscopeWarning
 from trainscope._preflight import Preflight, Probe
 from trainscope._query import QueryError, Rows, query
 from trainscope._read import ReadError, Table, read
+from trainscope._shard import CheckError
 from trainscope._steps import Step
 from trainscope.report import Report
 from trainscope.run import Run, TrainingStopped
@@ -78,6 +80,8 @@ def __getattr__(name: str) -> str:
 
 
 __all__ = [
+    "CheckError",
+    "Checked",
     "Preflight",
     "Probe",
     "QueryError",
@@ -92,6 +96,7 @@ __all__ = [
     "TrainscopeWarning",
     "audio",
     "capsule",
+    "check",
     "counter",
     "current",
     "dataset",

@@ -9,15 +9,17 @@ use trainscope_format::digits::{nanos, percent};
 use super::parts::{self, RoleRanges};
 use super::ranges::{self, Span};
 use super::steps::StepRange;
-use super::{Model, Role, figures, robust};
+use super::{Model, Role, Step, figures, robust};
 
 mod collectives;
+mod digest;
 mod groups;
 mod late;
 mod links;
 mod pair;
 
 use collectives::{Collective, Meeting};
+pub use digest::RankDigest;
 use late::Lateness;
 pub use late::{SLOW, SLOW_STEPS, stragglers};
 
@@ -35,42 +37,50 @@ pub struct RankModel<'m> {
     pub model: &'m Model,
 }
 
-/// Compares ranks. Times of other ranks are moved to the clock of the first one, by the ends of the same collectives.
-pub fn ranks(of: &[RankModel<'_>]) -> RanksAnswer {
+/// Compares ranks, with one step of the slowest rank and of a usual one. Times of other ranks are moved to the clock of
+/// the first one, by the ends of the same collectives.
+pub fn ranks_of(models: &[RankModel<'_>]) -> RanksAnswer {
+    let digests = models
+        .iter()
+        .map(|rank| RankDigest::of(rank.rank, rank.model));
+    let digests: Vec<RankDigest> = digests.collect();
+    compare(&digests, models)
+}
+
+/// Like [`ranks_of`], without traces, and so without the step of two ranks.
+pub fn ranks(of: &[RankDigest]) -> RanksAnswer {
+    compare(of, &[])
+}
+
+fn compare(of: &[RankDigest], models: &[RankModel<'_>]) -> RanksAnswer {
     let steps = common_steps(of);
-    let by_rank: Vec<Vec<Collective>> = of
-        .iter()
-        .map(|rank| collectives::of_model(rank.model))
-        .collect();
-    let origins = of
-        .iter()
-        .map(|rank| rank.model.trace.head.unix_offset_nanos);
+    let by_rank: Vec<&[Collective]> = of.iter().map(|rank| &*rank.collectives).collect();
+    let origins = of.iter().map(|rank| rank.unix_offset_nanos);
     let origins: Vec<Option<i64>> = origins.collect();
     let offsets = collectives::offsets(&by_rank, &origins);
     let meetings = collectives::meetings(&by_rank, &offsets);
-    let ranges: Vec<RoleRanges> = of.iter().map(|rank| RoleRanges::new(rank.model)).collect();
     let mut table = Table::new(of, &steps);
     table.add_waits(&by_rank, &meetings);
-    let late = Lateness::new(&by_rank, &meetings, &table, &ranges);
-    let rows = of.iter().enumerate().map(|(index, rank)| {
-        let head = &rank.model.trace.head;
-        RankRow {
-            rank: rank.rank,
-            host: head.host.clone(),
-            compute_nanos: sum(&table.compute[index]),
-            wait_nanos: table.waits_total[index],
-            median_step_nanos: figures::median(&mut lengths(rank.model)),
-            late_by: late.by.get(index).copied().unwrap_or_default(),
-            offset_nanos: clock_offset(of, index, offsets[index]),
-            peak_len_bytes: peak_len(rank.model),
-            ..RankRow::default()
-        }
+    let late = Lateness::new(of, &by_rank, &meetings, &table);
+    let rows = of.iter().enumerate().map(|(index, rank)| RankRow {
+        rank: rank.rank,
+        host: rank.host.clone(),
+        compute_nanos: sum(&table.compute[index]),
+        wait_nanos: table.waits_total[index],
+        median_step_nanos: figures::median(&mut lengths(rank)),
+        late_by: late.by.get(index).copied().unwrap_or_default(),
+        offset_nanos: clock_offset(of, index, offsets[index]),
+        peak_len_bytes: rank.peak_len_bytes,
+        ..RankRow::default()
     });
     let rows: Vec<RankRow> = rows.collect();
     let lost = sum(&late.nanos.iter().map(|row| sum(row)).collect::<Vec<_>>());
     let lost_nanos = lost / i64::try_from(steps.len()).unwrap_or(i64::MAX).max(1);
     let kept = (MAX_CELLS / of.len().max(1)).min(steps.len());
-    let (collectives, cut) = collectives::rows(of, &by_rank, &meetings, MAX_COLLECTIVES);
+    let (collectives, cut) =
+        collectives::rows(&by_rank, &meetings, MAX_COLLECTIVES, |rank, span| {
+            of.get(rank).map_or(0, |rank| rank.compute_of(span))
+        });
     let is_cut = cut || kept < steps.len();
     let mut answer = RanksAnswer {
         ranks: rows,
@@ -81,7 +91,7 @@ pub fn ranks(of: &[RankModel<'_>]) -> RanksAnswer {
         begin_nanos: begins(of, &table.spans),
         length_nanos: table.lengths,
         collectives,
-        groups: groups::rows(of, &by_rank),
+        groups: groups::rows(of.iter().flat_map(|rank| &rank.groups)),
         links: links::rows(of),
         lost_nanos,
         cut: is_cut,
@@ -95,17 +105,11 @@ pub fn ranks(of: &[RankModel<'_>]) -> RanksAnswer {
     }
     answer.stragglers = stragglers(&answer, SLOW, SLOW_STEPS);
     answer.is_uneven = waiting_share(&answer) > WAITING;
-    add_parts(of, &ranges, &mut answer);
+    add_parts(of, &mut answer);
     answer.sentence = sentence(&answer);
-    answer.pair = pair::pair(of, &answer, &by_rank, (&offsets, &meetings));
+    answer.pair = pair::pair(of, models, &answer, &by_rank, (&offsets, &meetings));
     keep(&mut answer, kept);
     answer
-}
-
-/// Maximum bytes allocated on one device.
-fn peak_len(model: &Model) -> u64 {
-    let memory = model.trace.memory.iter();
-    memory.map(|event| event.allocated).max().unwrap_or(0)
 }
 
 /// Leaves out the last steps.
@@ -134,11 +138,10 @@ fn keep(answer: &mut RanksAnswer, steps: usize) {
 }
 
 /// Numbers of the steps that all ranks recorded, in order.
-fn common_steps(of: &[RankModel<'_>]) -> Vec<i64> {
+fn common_steps(of: &[RankDigest]) -> Vec<i64> {
     let mut counts: BTreeMap<i64, usize> = BTreeMap::new();
     for rank in of {
-        let list = &rank.model.steps.list;
-        let mut numbers: Vec<i64> = list.iter().map(|step| step.number).collect();
+        let mut numbers: Vec<i64> = rank.steps.iter().map(|step| step.number).collect();
         numbers.sort_unstable();
         numbers.dedup();
         for number in numbers {
@@ -150,25 +153,27 @@ fn common_steps(of: &[RankModel<'_>]) -> Vec<i64> {
 }
 
 /// Lengths of the whole steps.
-fn lengths(model: &Model) -> Vec<i64> {
-    let whole = model.whole_steps_in(StepRange::default()).into_iter();
+fn lengths(rank: &RankDigest) -> Vec<i64> {
+    let whole = rank.whole_steps_in(StepRange::default()).into_iter();
     whole
         .map(|step| step.end.saturating_sub(step.begin))
         .collect()
 }
 
 /// Adds the mean parts of the whole steps; with a slow rank, only of the steps in which it is slow.
-fn add_parts(of: &[RankModel<'_>], ranges: &[RoleRanges], answer: &mut RanksAnswer) {
+fn add_parts(of: &[RankDigest], answer: &mut RanksAnswer) {
     let slow = answer.stragglers.first();
     answer.parts_steps = slow.map(|slow| (slow.from_step, slow.to_step));
     let range = StepRange {
         since: slow.map(|slow| slow.from_step),
         until: slow.map(|slow| slow.to_step),
     };
-    let ranks = of.iter().zip(ranges).zip(&mut answer.ranks);
-    for (index, ((rank, ranges), row)) in ranks.enumerate() {
-        let whole = rank.model.whole_steps_in(range).into_iter();
-        let parts: Vec<Parts> = whole.map(|step| ranges.time(&step).parts).collect();
+    let ranks = of.iter().zip(&mut answer.ranks);
+    for (index, (rank, row)) in ranks.enumerate() {
+        let whole = rank.whole_steps_in(range).into_iter();
+        let parts: Vec<Parts> = whole
+            .map(|step| rank.parts_of((step.begin, step.end)))
+            .collect();
         row.parts_nanos = parts::mean(&parts);
         let waits = answer.wait_nanos.get(index).into_iter().flatten();
         let cells = answer.steps.iter().zip(waits);
@@ -183,10 +188,10 @@ fn sum(values: &[i64]) -> i64 {
 }
 
 /// The clock of a rank minus that of the first, since 1970 if both count from there.
-fn clock_offset(of: &[RankModel<'_>], index: usize, offset: i64) -> i64 {
+fn clock_offset(of: &[RankDigest], index: usize, offset: i64) -> i64 {
     let unix = |index: usize| {
-        let rank: Option<&RankModel<'_>> = of.get(index);
-        rank.and_then(|rank| rank.model.trace.head.unix_offset_nanos)
+        let rank: Option<&RankDigest> = of.get(index);
+        rank.and_then(|rank| rank.unix_offset_nanos)
     };
     match (unix(index), unix(0)) {
         (Some(clock), Some(first)) => offset.saturating_add(clock.saturating_sub(first)),
@@ -195,9 +200,9 @@ fn clock_offset(of: &[RankModel<'_>], index: usize, offset: i64) -> i64 {
 }
 
 /// Begins and ends of steps by their numbers; of several with one number the first.
-fn step_spans(model: &Model, steps: &[i64]) -> Vec<Span> {
+fn step_spans(of_rank: &[Step], steps: &[i64]) -> Vec<Span> {
     let mut spans: BTreeMap<i64, Span> = BTreeMap::new();
-    for step in &model.steps.list {
+    for step in of_rank {
         spans.entry(step.number).or_insert((step.begin, step.end));
     }
     let found = steps.iter().filter_map(|number| spans.get(number).copied());
@@ -205,9 +210,9 @@ fn step_spans(model: &Model, steps: &[i64]) -> Vec<Span> {
 }
 
 /// Begins of the common steps since the start of the session of each rank.
-fn begins(of: &[RankModel<'_>], spans: &[Vec<Span>]) -> Vec<Vec<i64>> {
+fn begins(of: &[RankDigest], spans: &[Vec<Span>]) -> Vec<Vec<i64>> {
     let rows = of.iter().zip(spans).map(|(rank, spans)| {
-        let origin = rank.model.origin();
+        let origin = rank.origin;
         let begins = spans.iter().map(|(begin, _)| begin.saturating_sub(origin));
         begins.collect()
     });
@@ -228,14 +233,11 @@ struct Table {
 }
 
 impl Table {
-    fn new(of: &[RankModel<'_>], steps: &[i64]) -> Self {
-        let spans = of.iter().map(|rank| step_spans(rank.model, steps));
+    fn new(of: &[RankDigest], steps: &[i64]) -> Self {
+        let spans = of.iter().map(|rank| step_spans(&rank.steps, steps));
         let spans: Vec<Vec<Span>> = spans.collect();
         let compute = of.iter().zip(&spans).map(|(rank, spans)| {
-            let compute = compute(rank.model);
-            let times = spans
-                .iter()
-                .map(|(begin, end)| ranges::total(&ranges::cut(&compute, *begin, *end)));
+            let times = spans.iter().map(|span| rank.compute_of(*span));
             times.collect()
         });
         let length = |spans: &Vec<Span>| -> Vec<i64> {
@@ -260,7 +262,7 @@ impl Table {
     }
 
     /// Adds the time from the start of each collective to the arrival of all ranks, up to its length.
-    fn add_waits(&mut self, by_rank: &[Vec<Collective>], meetings: &[Meeting]) {
+    fn add_waits(&mut self, by_rank: &[&[Collective]], meetings: &[Meeting]) {
         for meeting in meetings {
             for (rank, place) in &meeting.members {
                 let Some(one) = by_rank
@@ -291,8 +293,7 @@ impl Table {
 
 /// Time during which a rank computes: kernels without collectives; without a device, operators outside of
 /// communication and data.
-fn compute(model: &Model) -> Vec<Span> {
-    let ranges = RoleRanges::new(model);
+fn compute(ranges: &RoleRanges) -> Vec<Span> {
     let kernels = ranges.of(Role::Kernel);
     if !kernels.is_empty() {
         return kernels.to_vec();

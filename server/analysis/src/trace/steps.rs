@@ -329,26 +329,37 @@ impl TimeChoice {
     }
 }
 
+/// The whole trace as one step.
+pub(super) fn whole_of(model: &Model) -> Step {
+    whole(0, model.extent.start, model.extent.end)
+}
+
+fn steps_in(list: &[Step], all: Step, range: StepRange) -> Vec<Step> {
+    if list.is_empty() {
+        return vec![all];
+    }
+    let steps = list.iter().filter(|step| range.holds(step.number));
+    steps.copied().collect()
+}
+
+/// Whole steps of a list in a range, all if none is whole; `all` without a list.
+pub(super) fn whole_in(list: &[Step], all: Step, range: StepRange) -> Vec<Step> {
+    let mut steps = steps_in(list, all, range);
+    if steps.iter().any(|step| step.is_whole) {
+        steps.retain(|step| step.is_whole);
+    }
+    steps
+}
+
 impl Model {
     /// Steps in a range, the whole trace as one if it has no steps.
     pub fn steps_in(&self, range: StepRange) -> Vec<Step> {
-        if self.steps.list.is_empty() {
-            return vec![whole(0, self.extent.start, self.extent.end)];
-        }
-        let steps = self.steps.list.iter();
-        steps
-            .filter(|step| range.holds(step.number))
-            .copied()
-            .collect()
+        steps_in(&self.steps.list, whole_of(self), range)
     }
 
     /// Whole steps in a range, for means; all steps if none is whole.
     pub fn whole_steps_in(&self, range: StepRange) -> Vec<Step> {
-        let mut steps = self.steps_in(range);
-        if steps.iter().any(|step| step.is_whole) {
-            steps.retain(|step| step.is_whole);
-        }
-        steps
+        whole_in(&self.steps.list, whole_of(self), range)
     }
 
     /// The time of a range of steps; without a range everything, also time outside of steps.

@@ -4,7 +4,7 @@ use proptest::prelude::*;
 use trainscope_analysis::trace::Model;
 use trainscope_analysis::trace::advice::{self, Facts, Lack, Limits, Rule};
 use trainscope_analysis::trace::memory::{self, MemoryAsk};
-use trainscope_analysis::trace::ranks::{RankModel, ranks};
+use trainscope_analysis::trace::ranks::{RankModel, ranks_of};
 use trainscope_analysis::trace::steps::StepRange;
 use trainscope_analysis::trace::summary::summary;
 use trainscope_api::profile::{MAX_MEMORY_POINTS, MemoryAnswer, MemoryCategory, MemoryTotal};
@@ -84,7 +84,7 @@ fn the_peak_of_a_real_file_is_one_number_everywhere() {
         }
         let held: u64 = answer.holders.iter().map(|holder| holder.bytes).sum();
         assert_eq!((held, answer.at_len_bytes), (peak, peak), "{folder}");
-        let ranked = ranks(&[RankModel {
+        let ranked = ranks_of(&[RankModel {
             rank: 0,
             model: &model,
         }]);

@@ -1,7 +1,7 @@
 //! Ranks of a generated training with a slow rank: lateness, waiting, and clocks that differ.
 
 use trainscope_analysis::trace::Model;
-use trainscope_analysis::trace::ranks::{RankModel, ranks};
+use trainscope_analysis::trace::ranks::{RankDigest, RankModel, ranks, ranks_of};
 use trainscope_api::profile::{LateCause, RankTrack, RanksAnswer};
 
 use trainscope_format::digits::percent;
@@ -24,7 +24,27 @@ pub(crate) fn compare(models: &[Model]) -> RanksAnswer {
         .zip(models)
         .map(|(rank, model)| RankModel { rank, model })
         .collect();
-    ranks(&of)
+    ranks_of(&of)
+}
+
+#[test]
+fn ranks_without_their_traces_compare_as_with_them() {
+    let models = four();
+    let digests = (0..)
+        .zip(&models)
+        .map(|(rank, model)| RankDigest::of(rank, model));
+    let digests: Vec<RankDigest> = digests.collect();
+    let whole = compare(&models);
+    assert!(whole.pair.is_some());
+    drop(models);
+    let brief = ranks(&digests);
+    assert_eq!(
+        brief,
+        RanksAnswer {
+            pair: None,
+            ..whole
+        }
+    );
 }
 
 #[test]

@@ -28,7 +28,7 @@ pub(super) struct Report {
     /// Folders that could not be listed, with the error.
     pub(super) unreadable: Vec<(String, String)>,
     /// Pipes, sockets and devices with names of recorded files, which were not read: path and type.
-    pub(super) special: Vec<(String, &'static str)>,
+    pub(super) special: Vec<(String, String)>,
     /// Duration of the check.
     pub(super) took: Duration,
 }

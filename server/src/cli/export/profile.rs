@@ -406,7 +406,7 @@ fn write_ranks(loaded: &[Arc<LoadedProfile>], table: &mut Table<'_>) -> Result<(
         "offset_nanos",
     ])?;
     let models: Vec<_> = loaded.iter().map(|profile| profile.rank_model()).collect();
-    for row in ranks::ranks(&models).ranks {
+    for row in ranks::ranks_of(&models).ranks {
         table.object(&row)?;
         table.cells(&[
             row.rank.to_string(),

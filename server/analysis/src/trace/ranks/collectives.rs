@@ -1,38 +1,33 @@
 //! The same collectives on all ranks: the order of arrival, and the clocks of the ranks.
 
 use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
 
 use trainscope_api::profile::CollectiveRow;
 use trainscope_format::trace::{NONE, SliceClass};
 
 use super::super::kernels::short_name;
-use super::super::ranges;
 use super::super::roofline::input_bytes;
 use super::super::work::{ancestors, launch, role};
 use super::super::{Model, Role, figures};
-use super::{RankModel, compute, rounded};
+use super::rounded;
 
 /// A collective of one rank.
 #[derive(Clone, Debug)]
 pub(super) struct Collective {
     key: Key,
-    pub(super) slice: u32,
     pub(super) begin: i64,
     pub(super) end: i64,
+    /// Short name of its kernel or operator.
+    name: Arc<str>,
+    /// Description of its process group, or its name; `None` if the file does not name it.
+    pub(super) group: Option<Arc<str>>,
+    /// `true` if one rank sends to another.
+    pub(super) is_point_to_point: bool,
     message: Message,
 }
 
 impl Collective {
-    /// Description of its process group, or its name; `None` if the file does not name it.
-    pub(super) fn group_of(&self, model: &Model) -> Option<String> {
-        let name = model.trace.texts.get(work(model, self.slice)?.group?);
-        let groups = &model.trace.head.process_groups;
-        let group = groups.iter().find(|group| group.name == name);
-        let description = group.map(|group| &*group.description);
-        let label = description.filter(|text| !text.is_empty()).unwrap_or(name);
-        Some(label.to_owned())
-    }
-
     /// Number of ranks that take part; 0 if unknown.
     pub(super) const fn group_size(&self) -> u64 {
         self.message.ranks
@@ -42,22 +37,46 @@ impl Collective {
     pub(super) const fn bytes(&self) -> u64 {
         self.message.bytes
     }
+}
 
-    /// `true` if one rank sends to another.
-    pub(super) fn is_point_to_point(&self, model: &Model) -> bool {
-        match &*self.message.operation {
-            "send" | "recv" => true,
-            "coalesced" => model.name(self.slice).contains("SendRecv"),
-            _ => false,
+/// Texts of a trace, each of them once.
+#[derive(Default)]
+struct Texts(HashMap<String, Arc<str>, foldhash::fast::RandomState>);
+
+impl Texts {
+    fn of(&mut self, text: &str) -> Arc<str> {
+        if let Some(known) = self.0.get(text) {
+            return Arc::clone(known);
         }
+        let shared: Arc<str> = text.into();
+        self.0.insert(text.to_owned(), Arc::clone(&shared));
+        shared
+    }
+}
+
+/// Description of the process group of a collective, or its name.
+fn group_of(model: &Model, slice: u32) -> Option<&str> {
+    let name = model.trace.texts.get(work(model, slice)?.group?);
+    let groups = &model.trace.head.process_groups;
+    let group = groups.iter().find(|group| group.name == name);
+    let description = group.map(|group| &*group.description);
+    Some(description.filter(|text| !text.is_empty()).unwrap_or(name))
+}
+
+/// `true` if one rank sends to another.
+fn is_point_to_point(model: &Model, slice: u32, operation: &str) -> bool {
+    match operation {
+        "send" | "recv" => true,
+        "coalesced" => model.name(slice).contains("SendRecv"),
+        _ => false,
     }
 }
 
 /// Message of a collective.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 struct Message {
     /// Name of the operation in the program, as `all_reduce`; empty if unknown.
-    operation: String,
+    operation: Arc<str>,
     /// Bytes of the larger of input and output; 0 if unknown.
     bytes: u64,
     /// Number of ranks that take part; 0 if unknown.
@@ -68,9 +87,9 @@ struct Message {
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 enum Key {
     /// Process group, and number in it.
-    Sequence(String, u32),
+    Sequence(Arc<str>, u32),
     /// Name, stream, and number among those of this name on it.
-    Place(String, String, u32),
+    Place(Arc<str>, Arc<str>, u32),
 }
 
 /// A collective that several ranks took part in.
@@ -106,6 +125,7 @@ pub(super) fn of_model(model: &Model) -> Vec<Collective> {
     if slices.is_empty() {
         slices = model.slices().filter(communicates).collect();
     }
+    let mut texts = Texts::default();
     let mut counts: HashMap<(u32, u16), u32, foldhash::fast::RandomState> = HashMap::default();
     let calls: Vec<Option<u32>> = slices.iter().map(|slice| call(model, *slice)).collect();
     let mut uses: HashMap<u32, u32, foldhash::fast::RandomState> = HashMap::default();
@@ -118,15 +138,31 @@ pub(super) fn of_model(model: &Model) -> Vec<Collective> {
     });
     let all = slices.into_iter().zip(calls).map(|(slice, call)| {
         let (begin, end) = model.span(slice);
+        let message = message(model, slice, call, &mut texts);
         Collective {
-            key: key(model, slice, &mut counts),
-            slice,
+            key: key(model, slice, &mut counts, &mut texts),
             begin,
             end,
-            message: message(model, slice, call),
+            name: texts.of(short_name(model.name(slice))),
+            group: group_of(model, slice).map(|group| texts.of(group)),
+            is_point_to_point: is_point_to_point(model, slice, &message.operation),
+            message,
         }
     });
     all.collect()
+}
+
+/// For each collective the latest end of those that began before it on the rank; `i64::MIN` for the first.
+pub(super) fn ends_before(collectives: &[Collective]) -> Vec<i64> {
+    let mut order: Vec<usize> = (0..collectives.len()).collect();
+    order.sort_by_key(|place| collectives[*place].begin);
+    let mut ends = vec![i64::MIN; collectives.len()];
+    let mut latest = i64::MIN;
+    for place in order {
+        ends[place] = latest.min(collectives[place].begin);
+        latest = latest.max(collectives[place].end);
+    }
+    ends
 }
 
 /// Starts of the names of annotations around collectives, by the backends of `PyTorch`.
@@ -148,13 +184,13 @@ fn call(model: &Model, slice: u32) -> Option<u32> {
 
 /// The message of a collective: from its kernel, else from the operator around the launch, else from the inputs of the
 /// annotation `call` around it. A call of several collectives does not tell the size of each (`is_shared`).
-fn message(model: &Model, slice: u32, call: Option<(u32, bool)>) -> Message {
+fn message(model: &Model, slice: u32, call: Option<(u32, bool)>, texts: &mut Texts) -> Message {
     let name = call.and_then(|(call, _)| operation(model.name(call)));
     // Annotations of single messages have the ranks behind the word: `send 0->1`.
     let name = name.and_then(|name| name.split(' ').next());
     let work = work(model, slice);
     let mut message = Message {
-        operation: name.unwrap_or_default().trim_start_matches('_').to_owned(),
+        operation: texts.of(name.unwrap_or_default().trim_start_matches('_')),
         bytes: work.map_or(0, |work| work.bytes),
         ranks: work.map_or(0, |work| u64::from(work.group_size)),
     };
@@ -185,12 +221,13 @@ fn key(
     model: &Model,
     slice: u32,
     counts: &mut HashMap<(u32, u16), u32, foldhash::fast::RandomState>,
+    texts: &mut Texts,
 ) -> Key {
     let index = slice as usize;
     let slices = &model.trace.slices;
     if let Some(work) = work(model, slice).filter(|work| work.sequence != NONE) {
         let group = work.group.map_or("", |group| model.trace.texts.get(group));
-        return Key::Sequence(group.to_owned(), work.sequence);
+        return Key::Sequence(texts.of(group), work.sequence);
     }
     let (name, lane) = (slices.names[index], slices.lanes[index]);
     let count = counts.entry((name.0, lane)).or_default();
@@ -201,10 +238,10 @@ fn key(
         model.class(slice),
         SliceClass::Operator | SliceClass::Annotation | SliceClass::Span
     );
-    let stream = thread.filter(|_| !is_host).map(|lane| lane.thread.clone());
+    let stream = thread.filter(|_| !is_host).map(|lane| &*lane.thread);
     Key::Place(
-        model.name(slice).to_owned(),
-        stream.unwrap_or_default(),
+        texts.of(model.name(slice)),
+        texts.of(stream.unwrap_or_default()),
         *count,
     )
 }
@@ -220,7 +257,7 @@ fn work(model: &Model, slice: u32) -> Option<&trainscope_format::trace::DeviceWo
 /// Time of each rank minus that of the first at the same moment: the median difference of the ends of common collectives.
 /// Without them, the clocks are taken as equal: the difference follows from `origins`, the time since 1970 at 0 of each
 /// rank; 0 if unknown.
-pub(super) fn offsets(by_rank: &[Vec<Collective>], origins: &[Option<i64>]) -> Vec<i64> {
+pub(super) fn offsets(by_rank: &[&[Collective]], origins: &[Option<i64>]) -> Vec<i64> {
     let Some((first, _)) = by_rank.split_first() else {
         return Vec::new();
     };
@@ -231,7 +268,7 @@ pub(super) fn offsets(by_rank: &[Vec<Collective>], origins: &[Option<i64>]) -> V
     };
     let ends: HashMap<&Key, i64, foldhash::fast::RandomState> =
         first.iter().map(|one| (&one.key, one.end)).collect();
-    let offset = |(rank, collectives): (usize, &Vec<Collective>)| {
+    let offset = |(rank, collectives): (usize, &&[Collective])| {
         let same = collectives.iter().filter_map(|one| {
             let end = ends.get(&one.key)?;
             Some(one.end.saturating_sub(*end))
@@ -247,7 +284,7 @@ pub(super) fn offsets(by_rank: &[Vec<Collective>], origins: &[Option<i64>]) -> V
 }
 
 /// Collectives of at least two ranks.
-pub(super) fn meetings(by_rank: &[Vec<Collective>], offsets: &[i64]) -> Vec<Meeting> {
+pub(super) fn meetings(by_rank: &[&[Collective]], offsets: &[i64]) -> Vec<Meeting> {
     let mut members: BTreeMap<&Key, Vec<(usize, usize)>> = BTreeMap::new();
     for (rank, collectives) in by_rank.iter().enumerate() {
         for (place, one) in collectives.iter().enumerate() {
@@ -295,20 +332,20 @@ struct Sums {
     ranks: u64,
 }
 
-/// Rows by name and size, those that take longest first; `true` if rows were left out.
+/// Rows by name and size, those that take longest first; `true` if rows were left out. `compute_of` is the time during
+/// which a rank computes in a span.
 pub(super) fn rows(
-    of: &[RankModel<'_>],
-    by_rank: &[Vec<Collective>],
+    by_rank: &[&[Collective]],
     meetings: &[Meeting],
     limit: usize,
+    compute_of: impl Fn(usize, (i64, i64)) -> i64,
 ) -> (Vec<CollectiveRow>, bool) {
     let mut sums: BTreeMap<RowKey<'_>, Sums> = BTreeMap::new();
     let sizes = sizes(by_rank, meetings);
-    for ((rank, collectives), sizes) in of.iter().zip(by_rank).zip(&sizes) {
-        let compute = compute(rank.model);
+    for (rank, (collectives, sizes)) in by_rank.iter().zip(&sizes).enumerate() {
         for (one, bytes) in collectives.iter().zip(sizes) {
-            let sum = sums.entry(row_key(rank.model, one, *bytes)).or_default();
-            let hidden = ranges::total(&ranges::cut(&compute, one.begin, one.end));
+            let sum = sums.entry(row_key(one, *bytes)).or_default();
+            let hidden = compute_of(rank, (one.begin, one.end));
             sum.count += 1;
             sum.nanos = sum.nanos.saturating_add(one.end.saturating_sub(one.begin));
             sum.hidden = sum.hidden.saturating_add(hidden);
@@ -321,11 +358,11 @@ pub(super) fn rows(
         let one = by_rank
             .get(*index)
             .and_then(|collectives| collectives.get(*place));
-        let (Some(one), Some(rank)) = (one, of.get(*index)) else {
+        let Some(one) = one else {
             continue;
         };
         let bytes = sizes.get(*index).and_then(|of_rank| of_rank.get(*place));
-        let key = row_key(rank.model, one, bytes.copied().unwrap_or_default());
+        let key = row_key(one, bytes.copied().unwrap_or_default());
         let sum = sums.entry(key).or_default();
         sum.meetings += 1;
         let members = meeting.members.len() as u64;
@@ -335,7 +372,7 @@ pub(super) fn rows(
         sum.spread = sum.spread.saturating_add(spread);
         sum.transfer = sum.transfer.saturating_add(transfer);
     }
-    let ranks = of.len().max(1) as u64;
+    let ranks = by_rank.len().max(1) as u64;
     let mut rows: Vec<CollectiveRow> = sums
         .into_iter()
         .map(|(key, sum)| row(key, &sum, ranks))
@@ -346,16 +383,15 @@ pub(super) fn rows(
     (rows, cut)
 }
 
-fn row_key<'m>(model: &'m Model, one: &'m Collective, bytes: u64) -> RowKey<'m> {
-    let name = short_name(model.name(one.slice));
-    (name, &one.message.operation, bytes)
+fn row_key(one: &Collective, bytes: u64) -> RowKey<'_> {
+    (&one.name, &one.message.operation, bytes)
 }
 
 /// Bytes of the message of each collective of each rank. Ranks may send different sizes in one collective (all to
 /// all): it has the mean of the known sizes.
-fn sizes(by_rank: &[Vec<Collective>], meetings: &[Meeting]) -> Vec<Vec<u64>> {
+fn sizes(by_rank: &[&[Collective]], meetings: &[Meeting]) -> Vec<Vec<u64>> {
     let bytes =
-        |collectives: &Vec<Collective>| collectives.iter().map(|one| one.message.bytes).collect();
+        |collectives: &&[Collective]| collectives.iter().map(|one| one.message.bytes).collect();
     let mut sizes: Vec<Vec<u64>> = by_rank.iter().map(bytes).collect();
     for meeting in meetings {
         let member = |sizes: &[Vec<u64>], (rank, place): (usize, usize)| {

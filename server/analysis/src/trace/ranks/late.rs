@@ -2,10 +2,9 @@
 
 use trainscope_api::profile::{LateBy, Parts, RanksAnswer, Straggler};
 
-use super::super::parts::RoleRanges;
-use super::super::{Step, robust};
-use super::collectives::{Collective, Meeting};
-use super::{Table, medians, rounded, sum};
+use super::super::robust;
+use super::collectives::{Collective, Meeting, ends_before};
+use super::{RankDigest, Table, medians, rounded, sum};
 
 /// Steps that take this multiple of their length because of one rank are slow (chosen: above the noise of equal devices).
 pub const SLOW: f64 = 1.01;
@@ -32,10 +31,10 @@ pub(super) struct Lateness {
 impl Lateness {
     /// Lateness in the common steps of a table; that of compute if there are no collectives.
     pub(super) fn new(
-        by_rank: &[Vec<Collective>],
+        of: &[RankDigest],
+        by_rank: &[&[Collective]],
         meetings: &[Meeting],
         table: &Table,
-        ranges: &[RoleRanges],
     ) -> Self {
         if meetings.is_empty() {
             return Self::of_compute(&table.compute);
@@ -72,13 +71,9 @@ impl Lateness {
             let windows = meeting.members.iter().filter_map(|(rank, place)| {
                 let (from, _) = *spans.get(*rank)?.get(step)?;
                 let since = (*before.get(*rank)?.get(*place)?).max(from);
-                let window = Step {
-                    begin: since,
-                    end: by_rank[*rank][*place].begin.max(since),
-                    ..Step::default()
-                };
+                let window = (since, by_rank[*rank][*place].begin.max(since));
                 let began = since.saturating_sub(meeting.offset_of(*rank));
-                Some((*rank, began, ranges.get(*rank)?.time(&window).parts))
+                Some((*rank, began, of.get(*rank)?.parts_of(window)))
             });
             add(&mut late.by[last], last, &windows.collect::<Vec<_>>());
         }
@@ -104,19 +99,6 @@ impl Lateness {
             nanos,
         }
     }
-}
-
-/// For each collective the latest end of those that began before it on the rank; `i64::MIN` for the first.
-fn ends_before(collectives: &[Collective]) -> Vec<i64> {
-    let mut order: Vec<usize> = (0..collectives.len()).collect();
-    order.sort_by_key(|place| collectives[*place].begin);
-    let mut ends = vec![i64::MIN; collectives.len()];
-    let mut latest = i64::MIN;
-    for place in order {
-        ends[place] = latest.min(collectives[place].begin);
-        latest = latest.max(collectives[place].end);
-    }
-    ends
 }
 
 /// Adds the time by which the last rank exceeds the median of the others since the previous collective, by part, and

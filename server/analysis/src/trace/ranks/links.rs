@@ -5,13 +5,13 @@ use std::collections::BTreeMap;
 use trainscope_api::profile::LinkRow;
 use trainscope_format::trace::Link;
 
-use super::RankModel;
+use super::RankDigest;
 
 /// Links of all ranks, the slowest first; those without time come last. The files of both ends have a link: that of
 /// the first rank counts.
-pub(super) fn rows(of: &[RankModel<'_>]) -> Vec<LinkRow> {
+pub(super) fn rows(of: &[RankDigest]) -> Vec<LinkRow> {
     let mut links: BTreeMap<(u32, u32), &Link> = BTreeMap::new();
-    for link in of.iter().flat_map(|rank| &rank.model.trace.links) {
+    for link in of.iter().flat_map(|rank| &rank.links) {
         links.entry((link.source, link.destination)).or_insert(link);
     }
     let mut rows: Vec<LinkRow> = links.into_values().map(row).collect();
@@ -61,7 +61,7 @@ mod tests {
         };
         let first = model(vec![link(0, 1, 8, 1), link(0, 2, 8, 4), link(0, 3, 8, 0)]);
         let second = model(vec![link(0, 1, 9, 9), link(1, 0, 8, 2)]);
-        let of = [(0, &first), (1, &second)].map(|(rank, model)| RankModel { rank, model });
+        let of = [(0, &first), (1, &second)].map(|(rank, model)| RankDigest::of(rank, model));
         let rows = rows(&of);
         let ends: Vec<(u32, u32)> = rows
             .iter()

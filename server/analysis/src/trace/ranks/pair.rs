@@ -4,7 +4,7 @@ use trainscope_api::profile::{MeetingRow, Phase, RankTrack, RanksAnswer, StepPai
 
 use super::super::{Model, Role};
 use super::collectives::{Collective, Meeting};
-use super::{RankModel, Span, medians, step_spans};
+use super::{RankDigest, RankModel, Span, medians, step_spans};
 
 /// Maximum number of stretches of compute, and of collectives, of one rank; more are joined or left out.
 const MAX_STRETCHES: usize = 100;
@@ -14,9 +14,10 @@ const VISIBLE: i64 = 200;
 /// The step in which a slow rank became slow; without a slow rank, the step with the longest wait for one rank. `None`
 /// without two ranks that have a step in common.
 pub(super) fn pair(
-    of: &[RankModel<'_>],
+    of: &[RankDigest],
+    models: &[RankModel<'_>],
     answer: &RanksAnswer,
-    by_rank: &[Vec<Collective>],
+    by_rank: &[&[Collective]],
     (offsets, meetings): (&[i64], &[Meeting]),
 ) -> Option<StepPair> {
     let cell = |table: &[Vec<i64>], rank: usize, step: usize| {
@@ -51,7 +52,7 @@ pub(super) fn pair(
         .min_by(|a, b| distance(a).total_cmp(&distance(b)))?;
     let number = *answer.steps.get(step)?;
     let span = |rank: usize| {
-        let spans = step_spans(of.get(rank)?.model, &[number]);
+        let spans = step_spans(&of.get(rank)?.steps, &[number]);
         spans.first().copied()
     };
     let track = |rank: usize| {
@@ -59,7 +60,7 @@ pub(super) fn pair(
         let step = span(rank)?;
         Some(RankTrack {
             rank: of.get(rank)?.rank,
-            compute: stretches(of.get(rank)?.model, step, offset),
+            compute: stretches(models.get(rank)?.model, step, offset),
             collectives: arrivals(rank, by_rank.get(rank)?, meetings, step, offset),
             end_nanos: step.1.saturating_sub(offset),
         })
