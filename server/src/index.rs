@@ -71,9 +71,12 @@ struct Inner {
     /// Runs with tensor files. Names and locations only, never stored: each walk finds them.
     recordings: RwLock<Arc<Recordings>>,
     /// Names of all runs in the order of lists, with the version of the set.
-    ordered_names: Mutex<(Option<u64>, Arc<[Arc<str>]>)>,
+    ordered_names: Mutex<OrderedNames>,
     notices: Notices,
 }
+
+/// Names in an order, with the version of their set.
+type OrderedNames = (Option<u64>, Arc<[Arc<str>]>);
 
 /// Latest progress of the ingest loop, available without locking any file.
 #[derive(Clone, Copy, Default)]
