@@ -5,10 +5,11 @@
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use parking_lot::Mutex;
 use trainscope_api::notebook::MAX_COLOUR;
-use trainscope_api::runs::{Run, home_colour};
+use trainscope_api::runs::home_colour;
 
 use crate::files::replace;
 use crate::index;
@@ -17,7 +18,7 @@ use crate::index;
 const LOOKS: usize = MAX_COLOUR as usize;
 const PLAIN: usize = LOOKS / 2;
 /// Maximum number of stored names; above it, those of vanished runs are dropped.
-const MAX_REMEMBERED: usize = 2 * index::MAX_RUNS;
+const MAX_REMEMBERED: usize = 200_000;
 
 type ColourTable = HashMap<String, u8>;
 
@@ -25,6 +26,8 @@ type ColourTable = HashMap<String, u8>;
 pub struct Colours {
     path: PathBuf,
     known: Mutex<ColourTable>,
+    /// The last list of runs that got colours.
+    given: Mutex<Arc<[Arc<str>]>>,
 }
 
 impl Colours {
@@ -37,21 +40,29 @@ impl Colours {
         Self {
             path,
             known: Mutex::new(known),
+            given: Mutex::default(),
         }
     }
 
-    /// Sets the colour of each run. New runs get one, in the order of the list.
-    pub(crate) fn give(&self, runs: &mut [Run]) {
+    /// Gives each new run a colour, in the order of the list. The same list again costs nothing.
+    pub(crate) fn give(&self, runs: &Arc<[Arc<str>]>) {
+        let mut given = self.given.lock();
+        if Arc::ptr_eq(&given, runs) {
+            return;
+        }
         let mut known = self.known.lock();
-        if assign(&mut known, runs.iter().map(|run| &*run.id)) {
+        if assign(&mut known, runs.iter().map(|run| &**run)) {
             let text = serde_json::to_string(&*known).unwrap_or_default();
             if let Err(error) = replace(&self.path, &text) {
                 tracing::debug!(%error, "colours are not remembered");
             }
         }
-        for run in runs {
-            run.colour = known.get(&run.id).copied().unwrap_or_default();
-        }
+        *given = Arc::clone(runs);
+    }
+
+    /// The colour of a run; 0 before it has one.
+    pub(crate) fn of(&self, run: &str) -> u8 {
+        self.known.lock().get(run).copied().unwrap_or_default()
     }
 }
 
@@ -162,13 +173,12 @@ mod tests {
         let lab = tempfile::tempdir().unwrap();
         let bases = [PathBuf::from("/runs")];
         let give = |names: &[&str]| {
-            let run = |id: &&str| Run {
-                id: (*id).to_owned(),
-                ..Run::default()
-            };
-            let mut runs: Vec<Run> = names.iter().map(run).collect();
-            Colours::open(&bases, lab.path()).give(&mut runs);
-            runs.iter().map(|run| run.colour).collect::<Vec<_>>()
+            let colours = Colours::open(&bases, lab.path());
+            colours.give(&names.iter().map(|name| Arc::from(*name)).collect());
+            names
+                .iter()
+                .map(|name| colours.of(name))
+                .collect::<Vec<_>>()
         };
         // Both prefer the same colour; the first one has it.
         assert_eq!(home_colour("k"), home_colour("a"));

@@ -28,7 +28,6 @@ use std::time::{Duration, Instant};
 
 use parking_lot::{Mutex, RwLock};
 use trainscope_api::live::RunChange;
-use trainscope_api::runs::RunList;
 use trainscope_api::scalars::{
     DEFAULT_POINTS, Field, ScalarsAnswer, ScalarsQuery, ScalarsRequest, Series, SeriesKey,
 };
@@ -41,7 +40,6 @@ use crate::notices::Notices;
 use crate::people;
 use crate::reader::Block;
 use attempts::Attempt;
-pub(crate) use catalog::MAX_RUNS;
 use catalog::{Catalog, RunEntry};
 pub(crate) use program_settings::settings_of;
 use reader::Range;
@@ -72,8 +70,13 @@ struct Inner {
     sealed_bytes: AtomicUsize,
     /// Runs with tensor files. Names and locations only, never stored: each walk finds them.
     recordings: RwLock<Arc<Recordings>>,
+    /// Names of all runs in the order of lists, with the version of the set.
+    ordered_names: Mutex<OrderedNames>,
     notices: Notices,
 }
+
+/// Names in an order, with the version of their set.
+type OrderedNames = (Option<u64>, Arc<[Arc<str>]>);
 
 /// Latest progress of the ingest loop, available without locking any file.
 #[derive(Clone, Copy, Default)]
@@ -180,15 +183,6 @@ impl Index {
             self.0.catalog.len() + only,
             self.0.catalog.live_runs() + live,
         )
-    }
-
-    /// The list of all runs.
-    pub fn runs(&self) -> RunList {
-        // Take `seq` before the list: a change in between is announced twice rather than missed.
-        let seq = self.0.notices.seq();
-        let mut list = self.0.catalog.list(seq, &self.0.store);
-        self.add_recordings(&mut list);
-        list
     }
 
     /// Runs with a growing file whose name passes a test.
@@ -345,6 +339,7 @@ impl Index {
             committed_records: AtomicU64::new(0),
             sealed_bytes: AtomicUsize::new(0),
             recordings: RwLock::default(),
+            ordered_names: Mutex::default(),
             notices,
         }));
         index.load();

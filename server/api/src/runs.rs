@@ -11,6 +11,30 @@ use trainscope_format::hparams::HparamValue;
 
 /// Maximum number of hyper-parameters of a run in the list of runs; `/api/hparams` has all.
 pub const MAX_HPARAMS: usize = 64;
+/// Maximum number of runs in one page of the list.
+pub const MAX_PAGE: usize = 1_000;
+/// Maximum number of runs in one answer without a page: some 500 MB of JSON.
+pub const MAX_RUNS: usize = 1_000_000;
+
+/// A part of the list of runs, and its order; without `offset` and `limit` all of it.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::IntoParams), into_params(parameter_in = Query))]
+pub struct RunsQuery {
+    /// Number of runs before the page.
+    #[serde(default, skip_serializing_if = "crate::omitted::is_zero")]
+    #[cfg_attr(feature = "openapi", param(required = false))]
+    pub offset: usize,
+    /// Length of the page, at most [`MAX_PAGE`].
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub limit: Option<usize>,
+    /// Terms that a run must match, as in the table of runs: a word is part of its name, note or tags.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub filter: Option<String>,
+    /// Key of a column of the table that orders the runs, with `-` before it from the greatest value; runs without a value come
+    /// last. Without it, and among equal values: by name.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sort: Option<String>,
+}
 
 /// All runs, by name.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -18,9 +42,12 @@ pub const MAX_HPARAMS: usize = 64;
 pub struct RunList {
     /// Sequence number of the last change that is certainly included; later ones follow on the live stream.
     pub seq: u64,
-    /// Ordered by `id`.
+    /// Ordered by `id`, unless requested otherwise.
     pub runs: Vec<Run>,
-    /// `true` if runs were left out because there are too many for one answer.
+    /// Number of runs that match, on all pages.
+    #[serde(default)]
+    pub total: usize,
+    /// `true` if further runs follow that are not in this answer.
     pub cut: bool,
 }
 

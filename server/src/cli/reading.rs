@@ -117,8 +117,7 @@ impl Reading {
 
     /// The run's entry in the list of runs; `None` if it has only tensors.
     pub(super) fn info(&self) -> Option<Run> {
-        let all = self.index.runs().runs.into_iter();
-        all.into_iter().find(|run| run.id == self.run)
+        self.index.describe(&self.run)
     }
 
     /// The base directories of its index.

@@ -24,7 +24,7 @@ use crate::files;
 use crate::index::{Index, ReadError};
 use crate::ingest::{IngestSettings, Ingester};
 use crate::notebook::Notebooks;
-use crate::table::{self, Filter, Group, RunTable, UnknownColumn, group};
+use crate::table::{self, Filter, Group, RunTable, UnknownColumn, compare, group};
 
 /// Default number of columns in a terminal; more do not fit.
 const GLANCE: usize = 12;
@@ -332,26 +332,6 @@ fn columns(flags: &TableFlags, folders: &Folders) -> Result<Vec<String>, Mistake
     let mut seen = BTreeSet::new();
     keys.retain(|key| seen.insert(key.clone()));
     Ok(keys)
-}
-
-/// Numbers before texts; NaN and then runs without a value last in both directions.
-fn compare(a: &CellValue, b: &CellValue, is_reverse: bool) -> Ordering {
-    let place = |value: &CellValue| match value {
-        CellValue::Number(number) if number.is_nan() => 3,
-        CellValue::Number(_) => 0,
-        CellValue::Truth(_) => 1,
-        CellValue::Text(_) => 2,
-        CellValue::Missing => 4,
-    };
-    let last = |value: &CellValue| place(value) > 2;
-    let order = match (a, b) {
-        _ if last(a) || last(b) || place(a) != place(b) => return place(a).cmp(&place(b)),
-        (CellValue::Number(a), CellValue::Number(b)) => a.total_cmp(b),
-        (CellValue::Text(a), CellValue::Text(b)) => a.cmp(b),
-        (CellValue::Truth(a), CellValue::Truth(b)) => a.cmp(b),
-        _ => Ordering::Equal,
-    };
-    if is_reverse { order.reverse() } else { order }
 }
 
 /// Text of a value for people: six digits.

@@ -68,8 +68,7 @@ fn hash(parts: impl std::hash::Hash) -> u64 {
 
 /// Fingerprint of the files of a run: their sizes as read, and the files of tensors.
 fn stamp(side: Side<'_>) -> u64 {
-    let info = side.index.runs().runs;
-    let info = info.into_iter().find(|run| run.id == side.run);
+    let info = side.index.describe(side.run);
     let files: Vec<(String, u64, u64)> = info
         .iter()
         .flat_map(|run| &run.files)

@@ -59,8 +59,7 @@ impl RunNames {
         let list = side.index.tags(side.run)?;
         let files = side.index.recording(side.run);
         let catalog = files.as_ref().map(|files| files.catalog());
-        let info = side.index.runs().runs;
-        let info = info.into_iter().find(|run| run.id == side.run);
+        let info = side.index.describe(side.run);
         let mut names = Self {
             tensors: BTreeMap::new(),
             scalars: BTreeMap::new(),

@@ -33,7 +33,7 @@ pub(super) async fn get(
             progress: site.judgements.progress(&query.run),
             ..answer(&judged, &query, limit)
         }),
-        None if site.index.runs().runs.iter().any(|run| run.id == query.run) => json(&Findings {
+        None if site.index.has_run(&query.run) => json(&Findings {
             progress: site.judgements.progress(&query.run),
             ..Findings::default()
         }),

@@ -29,7 +29,7 @@ pub(super) async fn settings(
     Params(query): Params<RunQuery>,
 ) -> Result<Response, Failure> {
     blocking(move || {
-        if !site.index.runs().runs.iter().any(|run| run.id == query.run) {
+        if !site.index.has_run(&query.run) {
             return Err(Failure::unknown_run(&query.run));
         }
         let folder = run_folder(&site.about.base_dirs, &query.run);

@@ -27,9 +27,7 @@ pub(super) async fn get(
 ) -> Result<Response, Failure> {
     blocking(move || match site.judgements.of(&query.run) {
         Some(judged) => json(&answer(&judged, &query)),
-        None if site.index.runs().runs.iter().any(|run| run.id == query.run) => {
-            json(&Neighbours::default())
-        }
+        None if site.index.has_run(&query.run) => json(&Neighbours::default()),
         None => Err(Failure::unknown_run(&query.run)),
     })
     .await

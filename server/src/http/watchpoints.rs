@@ -112,9 +112,7 @@ pub(super) async fn recheck(
 
 /// Names are compared with discovered and judged runs.
 fn check_run(site: &Site, run: &str) -> Result<(), Failure> {
-    let is_known = site.index.runs().runs.iter().any(|known| known.id == run)
-        || site.judgements.of(run).is_some();
-    if is_known {
+    if site.index.has_run(run) || site.judgements.of(run).is_some() {
         Ok(())
     } else {
         Err(Failure::unknown_run(run))

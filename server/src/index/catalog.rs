@@ -1,13 +1,15 @@
 //! The runs with their sources, and the entries of run and tag lists.
 
+use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, SystemTime};
 
 use parking_lot::{Mutex, RwLock};
 use trainscope_analysis::{headline, restart, watchpoint};
 use trainscope_api::order::natural;
-use trainscope_api::runs::{File, FileStatus, LastValue, MAX_HPARAMS, Run, RunList, RunStatus};
+use trainscope_api::runs::{File, FileStatus, LastValue, MAX_HPARAMS, Run, RunStatus};
 use trainscope_api::tags::{Tag, TagList};
 use trainscope_format::{Format, Kind, Role};
 
@@ -16,10 +18,7 @@ use super::reader;
 use super::source::Source;
 use super::state::SourceState;
 use super::store::Store;
-use crate::people;
 
-/// Maximum number of runs in one answer.
-pub(crate) const MAX_RUNS: usize = 20_000;
 /// Maximum number of tags in one answer.
 const MAX_TAGS: usize = 200_000;
 /// Maximum number of undamaged files listed for one run.
@@ -55,12 +54,20 @@ struct Facts {
 #[derive(Default)]
 pub(super) struct Catalog {
     runs: RwLock<BTreeMap<Arc<str>, Arc<RunEntry>>>,
+    /// Number that changes with the set of names.
+    names_version: AtomicU64,
 }
 
 impl Catalog {
     pub(super) fn add(&self, source: Arc<Source>) {
         let place = source.place();
-        let entry = Arc::clone(self.runs.write().entry(place.run).or_default());
+        let entry = match self.runs.write().entry(place.run) {
+            Entry::Occupied(known) => Arc::clone(known.get()),
+            Entry::Vacant(free) => {
+                self.touch_names();
+                Arc::clone(free.insert(Arc::default()))
+            }
+        };
         let mut sources = entry.sources.write();
         let at = sources.partition_point(|other| other.place().path <= place.path);
         sources.insert(at, source);
@@ -78,11 +85,28 @@ impl Catalog {
         drop(sources);
         if empty {
             runs.remove(&run);
+            self.touch_names();
         }
     }
 
     pub(super) fn clear(&self) {
         self.runs.write().clear();
+        self.touch_names();
+    }
+
+    /// Number that changes with the set of names.
+    pub(super) fn names_version(&self) -> u64 {
+        self.names_version.load(Ordering::Acquire)
+    }
+
+    /// Notes that the set of names changes.
+    pub(super) fn touch_names(&self) {
+        self.names_version.fetch_add(1, Ordering::AcqRel);
+    }
+
+    /// Names of all runs with event files, in the order of their bytes.
+    pub(super) fn names(&self) -> Vec<Arc<str>> {
+        self.runs.read().keys().cloned().collect()
     }
 
     pub(super) fn run(&self, run: &str) -> Option<Arc<RunEntry>> {
@@ -129,20 +153,6 @@ impl Catalog {
             grows.then_some(place.run)
         });
         growing.collect()
-    }
-
-    /// The list of all runs, after the change with that number.
-    pub(super) fn list(&self, seq: u64, store: &Store) -> RunList {
-        let now = SystemTime::now();
-        let runs = self.runs.read().clone();
-        let mut seen = runs.iter().filter(|(id, _)| people::may_see(id));
-        let list = seen.by_ref().take(MAX_RUNS);
-        let list = list.map(|(id, entry)| entry.describe(id, now, store));
-        RunList {
-            seq,
-            runs: list.collect(),
-            cut: seen.next().is_some(),
-        }
     }
 }
 
@@ -251,7 +261,8 @@ impl RunEntry {
         sources.iter().any(|source| source.format == format)
     }
 
-    fn describe(&self, id: &str, now: SystemTime, store: &Store) -> Run {
+    /// Its entry in the list of runs.
+    pub(super) fn describe(&self, id: &str, now: SystemTime, store: &Store) -> Run {
         let sources = self.sources.read().clone();
         let facts = self.facts(&sources);
         let mut run = Run {

@@ -1,15 +1,16 @@
 //! Runs with tensor files, as found by the last walk, in the list of all runs.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::time::SystemTime;
 
-use trainscope_api::runs::{File, FileStatus, Run, RunList, RunStatus};
+use trainscope_api::order::natural;
+use trainscope_api::runs::{File, FileStatus, MAX_RUNS, Run, RunList, RunStatus};
 
 use trainscope_format::Format;
 
 use super::Index;
-use super::catalog::{LIVE, MAX_FILES, MAX_RUNS};
+use super::catalog::{LIVE, MAX_FILES};
 use crate::discovery::runs::{RunFiles, TensorKind, TensorSource};
 use crate::people;
 use crate::tensor_files::catalog::TensorRun;
@@ -35,6 +36,7 @@ impl Index {
         }
         if has_changed {
             *self.0.recordings.write() = Arc::new(recordings);
+            self.0.catalog.touch_names();
         }
         has_changed
     }
@@ -65,29 +67,63 @@ impl Index {
         is_live.fold((0, 0), |(all, live), is| (all + 1, live + usize::from(is)))
     }
 
-    /// Adds tensor files to the runs with events, and the runs without events.
-    pub(super) fn add_recordings(&self, list: &mut RunList) {
-        let now = SystemTime::now();
+    /// Names of all runs, in the order of their bytes.
+    fn all_names(&self) -> BTreeSet<Arc<str>> {
         let recordings = Arc::clone(&self.0.recordings.read());
-        for (name, recorded) in recordings.iter().filter(|(name, _)| people::may_see(name)) {
-            match list.runs.binary_search_by(|run| (*run.id).cmp(name)) {
-                Ok(at) => add(&mut list.runs[at], recorded, now),
-                Err(at) if list.runs.len() < MAX_RUNS => {
-                    let mut run = empty(name);
-                    add(&mut run, recorded, now);
-                    list.runs.insert(at, run);
-                }
-                Err(_) => list.cut = true,
-            }
-        }
+        let mut names: BTreeSet<Arc<str>> = self.0.catalog.names().into_iter().collect();
+        names.extend(recordings.keys().cloned());
+        names
     }
-}
 
-/// A run without any data.
-fn empty(name: &str) -> Run {
-    Run {
-        id: name.to_owned(),
-        ..Run::default()
+    /// Names of all runs in the order of lists, also of those that the person who asks may not see. Sorting takes a
+    /// quarter of a second for 100,000 runs: the answer is kept until a run comes or goes.
+    pub(crate) fn ordered_names(&self) -> Arc<[Arc<str>]> {
+        let version = self.0.catalog.names_version();
+        let mut known = self.0.ordered_names.lock();
+        if known.0 != Some(version) {
+            let mut names: Vec<Arc<str>> = self.all_names().into_iter().collect();
+            names.sort_by(|a, b| natural(a, b));
+            *known = (Some(version), names.into());
+        }
+        Arc::clone(&known.1)
+    }
+
+    /// True if a run exists for the person who asks.
+    pub(crate) fn has_run(&self, run: &str) -> bool {
+        self.entry(run).is_some() || self.recording(run).is_some()
+    }
+
+    /// The entry of a run in the list; `None` if it does not exist for the person who asks.
+    pub(crate) fn describe(&self, run: &str) -> Option<Run> {
+        let now = SystemTime::now();
+        let (entry, recorded) = (self.entry(run), self.recording(run));
+        let mut described = match (&entry, &recorded) {
+            (None, None) => return None,
+            (None, Some(_)) => Run {
+                id: run.to_owned(),
+                ..Run::default()
+            },
+            (Some(entry), _) => entry.describe(run, now, &self.0.store),
+        };
+        if let Some(recorded) = recorded {
+            add(&mut described, &recorded, now);
+        }
+        Some(described)
+    }
+
+    /// The list of all runs, in the order of the bytes of their names.
+    pub fn runs(&self) -> RunList {
+        // Take `seq` before the list: a change in between is announced twice rather than missed.
+        let seq = self.0.notices.seq();
+        let names = self.all_names();
+        let all = names.iter().filter_map(|name| self.describe(name));
+        let runs: Vec<Run> = all.take(MAX_RUNS).collect();
+        RunList {
+            seq,
+            total: runs.len(),
+            cut: false,
+            runs,
+        }
     }
 }
 

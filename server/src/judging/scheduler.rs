@@ -131,9 +131,10 @@ impl<F: FnMut(&NewJudgement<'_>)> Scheduler<F> {
                 Err(RecvTimeoutError::Timeout) => {}
                 Err(RecvTimeoutError::Disconnected) => return,
             }
-            // Reading has priority.
+            // Reading has priority. With grown runs the wait above is none.
             if !self.index.ingest().idle {
-                next_look = next_look.max(Instant::now() + SETTLE);
+                std::thread::sleep(SETTLE);
+                next_look = next_look.max(Instant::now());
                 continue;
             }
             let began = Instant::now();

@@ -22,8 +22,7 @@ pub(super) fn lanes_offset(index: &Index, run: &str, lanes: &TimelineLanes) -> O
 
 /// `ends` are numbers of steps with their ends in nanoseconds since 1970.
 fn of_ends(index: &Index, run: &str, ends: &[(i64, i64)]) -> Option<i64> {
-    let runs = index.runs().runs;
-    let loss = runs.into_iter().find(|listed| listed.id == run)?.loss?;
+    let loss = index.describe(run)?.loss?;
     let query = ScalarsQuery {
         run: run.to_owned(),
         tag: loss.tag,

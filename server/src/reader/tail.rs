@@ -94,8 +94,11 @@ impl Tail {
             self.describe(before, block);
             return Ok(true);
         }
-        buffer.resize(BLOCK_BYTES, 0);
         let len = usize::try_from(left).map_or(BLOCK_BYTES, |left| left.min(BLOCK_BYTES));
+        if buffer.len() < len {
+            // No larger: clearing a whole block for each of many short files takes longer than reading them.
+            buffer.resize(len, 0);
+        }
         let n = opened.file.read_at(&mut buffer[..len], self.fed_bytes)?;
         if n == 0 {
             return Ok(false);

@@ -245,12 +245,11 @@ pub(crate) fn row(
     table: &RunTable,
     name: &str,
 ) -> Result<Option<RunRow>, ReadError> {
-    let runs = index.runs().runs;
-    let Some(run) = runs.iter().find(|run| run.id == name) else {
+    let Some(run) = index.describe(name) else {
         return Ok(None);
     };
     let folder = run_folder(base_dirs, name);
-    let row = Row::read(index, run, folder.as_deref(), notes)?;
+    let row = Row::read(index, &run, folder.as_deref(), notes)?;
     let mut columns: Vec<RowColumn> = row
         .cells
         .iter()

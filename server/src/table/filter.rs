@@ -50,7 +50,8 @@ impl Filter {
         rows.map(|(at, _)| at).collect()
     }
 
-    fn matches(&self, at: usize, run: &str) -> bool {
+    /// True if a run matches, with its row; a row that does not exist has no values.
+    pub(super) fn matches(&self, at: usize, run: &str) -> bool {
         self.terms.iter().all(|(term, column)| {
             let holds = |wanted: &String| match column {
                 None => {

@@ -10,7 +10,7 @@ use trainscope_api::watchpoints::{MAX_WATCHPOINTS, Origin, WatchpointKeys, Watch
 use trainscope_format::tensor::ContentHasher;
 
 use super::edit::edit;
-use super::{Sets, parse};
+use super::{RECOMMENDED, Sets, parse};
 use crate::watched_file::WatchedFile;
 
 /// The file of one base directory.
@@ -20,6 +20,8 @@ pub(crate) struct WatchpointFile {
     /// True if the file does not exist.
     is_missing: bool,
     sets: Sets,
+    /// Fingerprint of the list of runs without one of their own: it is asked for each of 100,000 runs.
+    common_version: u64,
     problem: Option<String>,
 }
 
@@ -50,6 +52,7 @@ impl WatchpointFile {
             text: String::new(),
             is_missing: true,
             sets: Sets::default(),
+            common_version: fingerprint(&RECOMMENDED),
             problem: None,
         }
     }
@@ -70,9 +73,8 @@ impl WatchpointFile {
 
     /// Fingerprint of the watchpoints of a run.
     pub(crate) fn version_of(&self, run: &str) -> u64 {
-        let mut hasher = FxHasher::default();
-        format!("{:?}", self.of(run).0.to_file()).hash(&mut hasher);
-        hasher.finish()
+        let own = self.sets.runs.get(run);
+        own.map_or(self.common_version, fingerprint)
     }
 
     /// Reads the file again if it has changed. An invalid one leaves the previous watchpoints in force.
@@ -99,6 +101,7 @@ impl WatchpointFile {
         self.text = text;
         match sets {
             Ok(sets) => {
+                self.common_version = fingerprint(sets.base.as_ref().unwrap_or(&RECOMMENDED));
                 self.sets = sets;
                 self.problem = None;
             }
@@ -197,4 +200,11 @@ fn configs(list: &[WatchpointKeys]) -> Result<Vec<WatchpointConfig>, ChangeError
 pub(super) fn keys_of(config: &WatchpointConfig) -> WatchpointKeys {
     let keys = serde_json::to_value(config).and_then(serde_json::from_value);
     keys.unwrap_or_default()
+}
+
+/// Fingerprint of a list.
+fn fingerprint(watchpoints: &Watchpoints) -> u64 {
+    let mut hasher = FxHasher::default();
+    format!("{:?}", watchpoints.to_file()).hash(&mut hasher);
+    hasher.finish()
 }

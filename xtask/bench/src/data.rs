@@ -56,6 +56,13 @@ impl Shape {
         tags: 2,
         steps: 10,
     };
+    pub(super) const HUNDRED_THOUSAND_RUNS: Self = Self {
+        name: "100,000 runs × 5 tags × 20 steps",
+        folder: "hundred-thousand-runs",
+        runs: 100_000,
+        tags: 5,
+        steps: 20,
+    };
     pub(super) const VERY_LONG: Self = Self {
         name: "1 run × 1 tag × 10,000,000 steps",
         folder: "very-long",

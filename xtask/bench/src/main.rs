@@ -12,6 +12,7 @@ mod driver;
 #[path = "../../../tests/support/event_file.rs"]
 mod event_file;
 mod machine;
+mod many;
 mod pages;
 mod peer;
 mod report;
@@ -48,8 +49,8 @@ struct Plan {
 }
 
 /// Parts in this order, unless `--part` selects some.
-const PARTS: [&str; 6] = [
-    "packages", "loading", "requests", "pages", "timeline", "table",
+const PARTS: [&str; 7] = [
+    "packages", "loading", "requests", "pages", "timeline", "table", "many",
 ];
 
 fn main() -> ExitCode {
@@ -122,6 +123,9 @@ fn measure_all(workspace: &Workspace, flags: &[String]) -> Result<()> {
     }
     if plan.has("table") {
         table::measure(&bench, &mut report)?;
+    }
+    if plan.has("many") {
+        many::measure(&bench, &mut report)?;
     }
     console::step("results");
     console::line(&report.markdown());

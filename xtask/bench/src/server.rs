@@ -111,6 +111,16 @@ impl Server {
         self.child.id()
     }
 
+    /// Seconds from the start until this number of runs is known.
+    pub(super) fn wait_for_runs(&self, runs: usize) -> Result<f64> {
+        let mut status = Connection::get(&format!("{}/api/status", self.address))?;
+        self.wait_for("all runs", || {
+            let status: Value = serde_json::from_slice(status.ask()?)?;
+            let is_there = status["runs"] == runs;
+            Ok(is_there.then(|| self.started.elapsed().as_secs_f64()))
+        })
+    }
+
     /// Seconds from the start until every point is available.
     pub(super) fn wait_for_records(&self, records: u64) -> Result<f64> {
         self.wait_for_count("records", records)

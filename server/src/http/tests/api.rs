@@ -8,7 +8,7 @@ use serde_json::Value;
 use tower::ServiceExt;
 use trainscope_api::error::ErrorCode;
 use trainscope_api::paths;
-use trainscope_api::runs::RunList;
+use trainscope_api::runs::{Run, RunList};
 use trainscope_api::scalars::{MAX_POINTS, MAX_SERIES, ScalarsAnswer, Series, decode};
 use trainscope_api::status::Status;
 use trainscope_api::tags::TagList;
@@ -115,6 +115,83 @@ async fn status_says_who_answers() {
         .send(request(Method::HEAD, "/api/status", &[], ""))
         .await;
     assert_eq!((head.status.as_u16(), head.body.len()), (200, 0));
+}
+
+/// Runs as JSON, in which NaN equals itself.
+fn same(runs: &[Run]) -> serde_json::Value {
+    serde_json::to_value(runs).unwrap()
+}
+
+#[tokio::test]
+async fn pages_of_runs_are_the_whole_list() {
+    let server = Server::with_samples();
+    let all: RunList = server.get("/api/runs").await.json();
+    assert_eq!((all.total, all.cut), (all.runs.len(), false));
+    let mut joined = Vec::new();
+    while joined.len() < all.total {
+        let path = format!("/api/runs?offset={}&limit=4", joined.len());
+        let page: RunList = server.get(&path).await.json();
+        assert_eq!(page.total, all.total);
+        assert!((1..=4).contains(&page.runs.len()));
+        joined.extend(page.runs);
+        assert_eq!(page.cut, joined.len() < all.total);
+    }
+    assert_eq!(same(&joined), same(&all.runs));
+    let beyond: RunList = server.get("/api/runs?offset=1000000&limit=4").await.json();
+    assert_eq!((beyond.runs.len(), beyond.total), (0, all.total));
+    for wrong in ["limit=0", "limit=1001", "limit=x", "offset=-1"] {
+        server
+            .get(&format!("/api/runs?{wrong}"))
+            .await
+            .fails(400, ErrorCode::BadRequest);
+    }
+}
+
+#[tokio::test]
+async fn runs_are_searched_and_ordered_by_columns_of_the_table() {
+    let server = Server::with_samples();
+    let all: RunList = server.get("/api/runs").await.json();
+    let ids = |list: &RunList| {
+        list.runs
+            .iter()
+            .map(|run| run.id.clone())
+            .collect::<Vec<_>>()
+    };
+    let found: RunList = server.get("/api/runs?filter=MLP&limit=3").await.json();
+    let mut expected = ids(&all);
+    expected.retain(|id| id.contains("mlp"));
+    assert_eq!((found.total, found.cut), (expected.len(), true));
+    assert_eq!(ids(&found), expected[..3]);
+
+    let backwards: RunList = server.get("/api/runs?sort=-name").await.json();
+    let reversed: Vec<Run> = all.runs.iter().rev().cloned().collect();
+    assert_eq!(same(&backwards.runs), same(&reversed));
+
+    let values = |list: &RunList| {
+        list.runs
+            .iter()
+            .map(|run| run.last_step)
+            .collect::<Vec<_>>()
+    };
+    let mut rising = all.clone();
+    rising.runs.retain(|run| run.kinds.contains_key("scalars"));
+    let known: Vec<String> = ids(&rising);
+    for (sort, is_reverse) in [("run:steps", false), ("-run:steps", true)] {
+        let mut sorted: RunList = server.get(&format!("/api/runs?sort={sort}")).await.json();
+        assert_eq!(sorted.total, all.total);
+        sorted.runs.retain(|run| known.contains(&run.id));
+        let mut expected = rising.clone();
+        expected.runs.sort_by(|a, b| {
+            let order = a.last_step.cmp(&b.last_step);
+            if is_reverse { order.reverse() } else { order }
+        });
+        assert_eq!(values(&sorted), values(&expected), "{sort}");
+    }
+    for unknown in ["sort=run:stops", "filter=run:stops:1"] {
+        let failure = server.get(&format!("/api/runs?{unknown}")).await;
+        assert!(failure.text().contains("run:steps"), "{}", failure.text());
+        failure.fails(400, ErrorCode::BadRequest);
+    }
 }
 
 #[tokio::test]

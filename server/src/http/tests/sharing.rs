@@ -165,7 +165,12 @@ async fn lists_and_counts_hold_what_a_person_may_see() {
         (EVE, 1, AccessRole::See),
     ] {
         let list: RunList = server.get_as(who, "/api/runs").await.json();
-        assert_eq!(list.runs.len(), runs, "{who:?}");
+        assert_eq!((list.runs.len(), list.total), (runs, runs), "{who:?}");
+        let page: RunList = server.get_as(who, "/api/runs?limit=1").await.json();
+        assert_eq!((page.total, page.cut), (runs, runs > 1), "{who:?}");
+        let found = "/api/runs?filter=torn&sort=-name";
+        let found: RunList = server.get_as(who, found).await.json();
+        assert_eq!(found.total, usize::from(who == ADA), "{who:?}");
         let status: Status = server.get_as(who, "/api/status").await.json();
         assert_eq!((status.runs, status.may), (runs as u64, may), "{who:?}");
         assert_eq!(status.ingest.files == 0, runs != 27);
