@@ -58,8 +58,8 @@ pub(super) fn measure(bench: &Bench, report: &mut Report) -> Result<()> {
             let before = machine::processor_secs(server.pid())?;
             sleep(IDLE);
             let taken = machine::processor_secs(server.pid())? - before;
-            let share = taken / IDLE.as_secs_f64() * 100.0;
-            report.figure("the same: idle", &format!("{share:.1} % of a core"));
+            let percent = taken / IDLE.as_secs_f64() * 100.0;
+            report.figure("the same: idle", &format!("{percent:.1} % of a core"));
         }
         server.stop()?;
     }
