@@ -79,7 +79,10 @@ fn a_run_has_exactly_these_fields() {
     let lab = Lab::new();
     let server = four_points(&lab);
     let answer = server.get("/api/runs").json();
-    assert_eq!(keys(&answer), BTreeSet::from(["seq", "runs", "cut"]));
+    assert_eq!(
+        keys(&answer),
+        BTreeSet::from(["seq", "runs", "cut", "total"])
+    );
     let run = &answer["runs"][0];
     assert_eq!(
         keys(run),

@@ -226,3 +226,51 @@ fn results_are_written_to_the_store() {
         assert!(written.is_some_and(|bytes| bytes.len() > 100), "{said:?}");
     }
 }
+
+#[test]
+fn recordings_are_uploaded_once_and_as_they_grow() {
+    let store = StandIn::start();
+    let lab = Lab::new();
+    let mut recording = lab.record("run");
+    recording.curve("loss", 0..50, |step| step as f32);
+    fs::write(lab.base().join("run/model.ckpt"), [0; 100]).unwrap();
+    let run = lab.base().join("run");
+    let upload = |flags: &[&str]| {
+        let args = [&["upload", run.to_str().unwrap(), "s3://bucket/up"], flags].concat();
+        trainscope_with(&lab.base(), &args, &store.environment())
+    };
+    let name = recording.path().file_name().unwrap().to_str().unwrap();
+    let key = format!("up/{name}");
+    let said = upload(&[]);
+    assert_eq!(said.status, 0, "{said:?}");
+    assert!(said.out.contains("1 file is at s3://bucket/up"), "{said:?}");
+    assert_eq!(
+        store.get(&key).unwrap(),
+        fs::read(recording.path()).unwrap()
+    );
+    assert!(store.get("up/model.ckpt").is_none());
+    store.take_counts();
+    assert_eq!(upload(&[]).status, 0);
+    assert_eq!(store.take_counts().writes, 0);
+
+    // As it grows, until a process has ended.
+    let mut process = std::process::Command::new("sleep")
+        .arg("1")
+        .spawn()
+        .unwrap();
+    recording.curve("loss", 50..60, |step| step as f32);
+    let pid = process.id().to_string();
+    let ended = std::thread::spawn(move || process.wait());
+    let said = upload(&["--until-exit", &pid, "--every", "1"]);
+    ended.join().unwrap().unwrap();
+    assert_eq!(said.status, 0, "{said:?}");
+    assert_eq!(
+        store.get(&key).unwrap(),
+        fs::read(recording.path()).unwrap()
+    );
+
+    let local = ["upload", run.to_str().unwrap(), "elsewhere"];
+    let said = trainscope_with(&lab.base(), &local, &store.environment());
+    assert_eq!(said.status, 2);
+    assert!(said.err.contains("is no address"), "{said:?}");
+}

@@ -102,9 +102,11 @@ fn packages_depend_on_each_other_as_the_architecture_says() {
                 "trainscope-api",
                 "trainscope-charts",
                 "trainscope-sql",
+                "trainscope-stores",
             ],
         ),
         ("trainscope-charts", &["trainscope-format"]),
+        ("trainscope-stores", &[]),
         (
             "trainscope-sql",
             &["trainscope-format", "trainscope-analysis", "trainscope-api"],

@@ -1,7 +1,6 @@
 //! `trainscope upload`: brings recordings to an object store, once or as they grow.
 
 use std::collections::BTreeMap;
-use std::fs::File;
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -49,7 +48,7 @@ pub(super) struct UploadFlags {
 }
 
 /// A file as it was uploaded last.
-struct Uploaded {
+struct LastUpload {
     len_bytes: u64,
     modified: SystemTime,
     at: Instant,
@@ -107,7 +106,7 @@ struct Upload<'a> {
     from: &'a Path,
     to: &'a Path,
     every: Duration,
-    done: BTreeMap<PathBuf, Uploaded>,
+    done: BTreeMap<PathBuf, LastUpload>,
     bytes: u64,
     /// The last error, until a round without one.
     failure: Option<String>,
@@ -137,7 +136,7 @@ impl Upload<'_> {
                 Ok(()) => {
                     self.bytes += len_bytes;
                     let at = Instant::now();
-                    let uploaded = Uploaded {
+                    let uploaded = LastUpload {
                         len_bytes,
                         modified,
                         at,
@@ -175,7 +174,7 @@ impl Upload<'_> {
         {
             return Ok(());
         }
-        files::upload(&address, &mut File::open(path)?, len_bytes)
+        files::upload(&address, &mut files::open(path)?, len_bytes)
     }
 
     fn say(&self) -> Result<u8, CommandError> {

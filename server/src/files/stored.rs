@@ -54,7 +54,7 @@ pub(crate) fn store_requests() -> Vec<StoreRequests> {
     Vec::new()
 }
 
-/// Notes that a page asks for something: stores are listed more often than while nobody looks.
+/// Notes that a page asks for something: stores are listed more often than while no page asks.
 pub(crate) fn note_request() {
     #[cfg(feature = "stores")]
     trainscope_stores::note_request();

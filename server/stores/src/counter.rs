@@ -72,7 +72,7 @@ impl Requests {
 pub(crate) struct Connector(pub(crate) Arc<Requests>);
 
 #[derive(Debug)]
-struct Counted {
+struct CountingClient {
     client: HttpClient,
     requests: Arc<Requests>,
 }
@@ -80,7 +80,7 @@ struct Counted {
 impl HttpConnector for Connector {
     fn connect(&self, options: &ClientOptions) -> object_store::Result<HttpClient> {
         let client = ReqwestConnector::default().connect(options)?;
-        Ok(HttpClient::new(Counted {
+        Ok(HttpClient::new(CountingClient {
             client,
             requests: Arc::clone(&self.0),
         }))
@@ -88,7 +88,7 @@ impl HttpConnector for Connector {
 }
 
 #[async_trait::async_trait]
-impl HttpService for Counted {
+impl HttpService for CountingClient {
     async fn call(&self, request: HttpRequest) -> Result<HttpResponse, HttpError> {
         self.requests.add(&request);
         self.client.execute(request).await

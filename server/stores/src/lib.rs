@@ -1,7 +1,7 @@
 //! Recordings in object stores: S3 and all that speak its protocol, Google Cloud Storage, Azure Blob Storage, HTTP.
 //!
-//! Readers stay synchronous. The requests run on one runtime of this crate, and a reader waits for its own. What is
-//! below an address is known from one flat listing, which is made again at an interval; objects that grow are asked in
+//! Readers stay synchronous. The requests run on one runtime of this crate, and a reader waits for its own. All objects
+//! below an address are known from one flat listing, which is made again at an interval; objects that grow are asked in
 //! between, each with one conditional request for the bytes that were not read yet.
 
 mod address;
@@ -41,7 +41,7 @@ pub fn facts(address: &Address) -> io::Result<Facts> {
     }
 }
 
-/// True if some object lies below an address.
+/// True if an object is below an address.
 pub fn is_folder(address: &Address) -> io::Result<bool> {
     let store = Store::of(address)?;
     if let Some(listing) = listing::covering(&store, address) {

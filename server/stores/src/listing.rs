@@ -1,4 +1,4 @@
-//! What lies below an address: one flat listing, kept until a newer one is complete.
+//! The objects below an address: one flat listing, kept until a newer one is complete.
 
 use std::collections::{BTreeMap, HashMap};
 use std::io;
@@ -19,7 +19,7 @@ use crate::refresh;
 
 /// Number of objects of one page.
 const PAGE: usize = 1_000;
-/// Number of objects from which on the folders of the first level are listed at once.
+/// Number of objects above which the folders of the first level are listed at once.
 const MANY: usize = 4 * PAGE;
 /// Maximum number of folders that are listed each by itself: one more request for each.
 const MAX_FOLDERS: usize = 64;
@@ -66,7 +66,7 @@ pub struct Listing {
     objects: BTreeMap<Arc<str>, Facts>,
     /// Length of the address's key and the slash behind it.
     base_len: usize,
-    /// The object at the address itself, with its key, if nothing lies below.
+    /// The object at the address itself, with its key, if there is nothing below.
     single: Option<(String, Facts)>,
     /// Number of objects of other names, by extension in lower case.
     pub other: BTreeMap<String, u64>,
@@ -81,7 +81,7 @@ impl Listing {
         objects.map(|(key, facts)| (key.get(self.base_len..).unwrap_or_default(), facts))
     }
 
-    /// True if nothing lies below the address.
+    /// True if there is nothing below the address.
     pub fn is_empty(&self) -> bool {
         self.objects.is_empty() && self.other.is_empty() && self.unreadable.is_empty()
     }
@@ -92,9 +92,9 @@ impl Listing {
         self.objects.get(key).or(single.map(|(_, facts)| facts))
     }
 
-    /// True if a wanted object lies below an address.
+    /// True if a wanted object is below an address.
     pub(crate) fn has_below(&self, address: &Address) -> bool {
-        // Keys such as `a-b` lie between `a` and `a/`.
+        // Keys such as `a-b` are between `a` and `a/`.
         let first: Arc<str> = match &*address.key {
             "" => "".into(),
             key => format!("{key}/").into(),
@@ -161,7 +161,7 @@ pub(crate) struct State {
     pub(crate) is_busy: bool,
 }
 
-/// What lies below an address: the first time by a complete listing, later by the last complete one, while a newer one
+/// The objects below an address: the first time by a complete listing, later by the last complete one, while a newer one
 /// is on its way at an interval. `is_wanted` decides by the path below the address which objects are kept.
 pub fn list(address: &Address, is_wanted: fn(&str) -> bool) -> io::Result<Arc<Listing>> {
     let store = Store::of(address)?;
@@ -241,7 +241,7 @@ pub(crate) fn note(store: &Store, address: &Address, facts: Option<&Facts>) {
     }
 }
 
-/// True if the store has some object below an address, by one request.
+/// True if the store has an object below an address, by one request.
 pub(crate) fn is_any_below(store: &Arc<Store>, address: &Address) -> io::Result<bool> {
     let prefix = prefix(store, address)?;
     let store = Arc::clone(store);
@@ -342,7 +342,7 @@ async fn single(store: &Store, base: &Base) -> object_store::Result<Option<(Stri
     }
 }
 
-/// Lists page by page; from [`MANY`] objects on, the folders of the first level at once.
+/// Lists page by page; above [`MANY`] objects, the folders of the first level at once.
 async fn in_pages(
     pages: &dyn PaginatedListStore,
     draft: &mut Draft<'_>,

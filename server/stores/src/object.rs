@@ -30,7 +30,7 @@ pub(crate) const GROWS_FOR: Duration = Duration::from_hours(1);
 
 static BUFFERED: AtomicU64 = AtomicU64::new(0);
 
-/// What was read last of the objects that grow, by key.
+/// Ends of the objects that grow, as they were read last, by key.
 #[derive(Default)]
 pub(crate) struct Tails {
     pub(crate) of_keys: HashMap<String, Tail>,
@@ -65,7 +65,7 @@ pub struct Object {
 #[derive(Default)]
 struct Ahead {
     /// Ranges that follow each other: the first is the one being read.
-    ranges: VecDeque<Fetched>,
+    ranges: VecDeque<BufferedRange>,
     /// End of the last bytes that were handed out.
     end: u64,
     /// Length of the next range.
@@ -75,27 +75,27 @@ struct Ahead {
     first: Vec<u8>,
 }
 
-struct Fetched {
+struct BufferedRange {
     range: Range<u64>,
     bytes: Pending,
 }
 
 enum Pending {
-    Here(Held),
-    Coming(mpsc::Receiver<io::Result<Held>>),
+    Here(Buffer),
+    Coming(mpsc::Receiver<io::Result<Buffer>>),
 }
 
 /// Bytes that count in [`BUFFERED`].
-struct Held(Bytes);
+struct Buffer(Bytes);
 
-impl Held {
+impl Buffer {
     fn new(bytes: Bytes) -> Self {
         BUFFERED.fetch_add(bytes.len() as u64, Ordering::Relaxed);
         Self(bytes)
     }
 }
 
-impl Drop for Held {
+impl Drop for Buffer {
     fn drop(&mut self) {
         BUFFERED.fetch_sub(self.0.len() as u64, Ordering::Relaxed);
     }
@@ -117,9 +117,9 @@ impl Object {
         let store = Store::of(address)?;
         let mut ahead = Ahead::default();
         if let Some((offset, bytes)) = store.tails.lock().news.get(&address.key).cloned() {
-            ahead.ranges.push_back(Fetched {
+            ahead.ranges.push_back(BufferedRange {
                 range: offset..offset + bytes.len() as u64,
-                bytes: Pending::Here(Held::new(bytes)),
+                bytes: Pending::Here(Buffer::new(bytes)),
             });
             ahead.end = offset;
             ahead.window = FIRST_RANGE_BYTES;
@@ -172,7 +172,7 @@ impl Object {
         }
         let mut ahead = self.ahead.lock();
         let is_next = offset == ahead.end;
-        let is_here = |fetched: &Fetched| fetched.range.contains(&offset);
+        let is_here = |fetched: &BufferedRange| fetched.range.contains(&offset);
         if !ahead.ranges.iter().any(is_here) {
             ahead.ranges.clear();
             ahead.window = if is_next && ahead.window > 0 {
@@ -187,7 +187,7 @@ impl Object {
             };
             let range = offset..offset + wanted.min(left);
             let bytes = self.fetch(range.clone())?;
-            ahead.ranges.push_back(Fetched {
+            ahead.ranges.push_back(BufferedRange {
                 range,
                 bytes: Pending::Here(bytes),
             });
@@ -231,14 +231,14 @@ impl Object {
         let (sender, coming) = mpsc::sync_channel(1);
         let request = self.request(range.clone())?;
         begin(async move { drop(sender.send(request.await)) })?;
-        ahead.ranges.push_back(Fetched {
+        ahead.ranges.push_back(BufferedRange {
             range,
             bytes: Pending::Coming(coming),
         });
         Ok(())
     }
 
-    fn fetch(&self, range: Range<u64>) -> io::Result<Held> {
+    fn fetch(&self, range: Range<u64>) -> io::Result<Buffer> {
         wait(self.request(range)?)?
     }
 
@@ -246,7 +246,7 @@ impl Object {
     fn request(
         &self,
         range: Range<u64>,
-    ) -> io::Result<impl Future<Output = io::Result<Held>> + Send + use<>> {
+    ) -> io::Result<impl Future<Output = io::Result<Buffer>> + Send + use<>> {
         let key = self.store.key(&self.address)?;
         let store = Arc::clone(&self.store);
         let address = self.address.to_string();
@@ -267,7 +267,7 @@ impl Object {
                 ));
             }
             store.requests.add_bytes(bytes.len());
-            Ok(Held::new(bytes))
+            Ok(Buffer::new(bytes))
         })
     }
 }

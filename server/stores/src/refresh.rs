@@ -19,9 +19,9 @@ use crate::object::GROWS_FOR;
 const LIST_INTERVAL: Duration = Duration::from_mins(1);
 /// Minimum interval of listings.
 const MIN_LIST_INTERVAL: Duration = Duration::from_secs(5);
-/// Interval of listings while nobody looks.
+/// Interval of listings while no page asks.
 const IDLE_LIST_INTERVAL: Duration = Duration::from_mins(10);
-/// Time without a request of a page after which nobody looks.
+/// Time without a request of a page until listings are made less often.
 const IDLE_AFTER: Duration = Duration::from_mins(10);
 /// Interval of looks at objects that grow.
 const LOOK_INTERVAL: Duration = Duration::from_secs(8);

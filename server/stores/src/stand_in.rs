@@ -1,5 +1,5 @@
-//! A stand-in for S3 on loopback: lists, conditional reads of ranges, conditional writes; it counts, waits and fails as
-//! it is told.
+//! A stand-in for S3 on loopback: lists, conditional reads of ranges, conditional writes; it counts its requests, waits
+//! and fails on command.
 
 #![expect(
     clippy::unwrap_used,
@@ -61,7 +61,7 @@ pub struct Counts {
     pub bytes: u64,
 }
 
-/// What a request is for.
+/// Purpose of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// A listing.
@@ -81,7 +81,7 @@ pub enum Fault {
     Whole,
 }
 
-/// The secret of [`StandIn::environment`], which must not be said anywhere.
+/// The secret of [`StandIn::environment`], which no output may hold.
 pub const SECRET: &str = "secret-of-test";
 
 /// Number of keys in a page.
@@ -226,10 +226,10 @@ fn error(status: u16, code: &str) -> Response<Body> {
     )
 }
 
-type Shared = State<Arc<std::sync::Mutex<Content>>>;
+type SharedContent = State<Arc<std::sync::Mutex<Content>>>;
 
 async fn list(
-    State(content): Shared,
+    State(content): SharedContent,
     Query(query): Query<HashMap<String, String>>,
 ) -> Response<Body> {
     let latency = content.lock().unwrap().latency;
@@ -319,7 +319,7 @@ async fn list(
 }
 
 async fn object(
-    State(content): Shared,
+    State(content): SharedContent,
     Path((_, key)): Path<(String, String)>,
     method: Method,
     headers: HeaderMap,
