@@ -66,7 +66,7 @@ pub(super) fn run(flags: &UploadFlags) -> Result<u8, CommandError> {
     if !flags.dir.is_dir() {
         return Err(Mistake::missing_dir(&flags.dir, "trainscope upload").into());
     }
-    // What is there already is not uploaded again. Without an answer everything is.
+    // Objects that are there already are not uploaded again. Without an answer everything is.
     drop(find(&to, 1));
     let ends = Arc::new(AtomicBool::new(false));
     for signal in [signal_hook::consts::SIGINT, signal_hook::consts::SIGTERM] {

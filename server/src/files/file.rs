@@ -57,7 +57,7 @@ impl Metadata {
         }
     }
 
-    /// A folder of a store: it exists as long as something lies below it.
+    /// A folder of a store: it exists as long as there is an object below it.
     #[cfg(feature = "stores")]
     pub(super) const fn folder() -> Self {
         Self {

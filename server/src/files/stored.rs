@@ -77,7 +77,7 @@ pub(crate) fn threads<'a>(paths: impl IntoIterator<Item = &'a Path>) -> usize {
     }
 }
 
-/// Gets the facts about an object anew, because it was changed while it was read; `false` for a file of this machine.
+/// Gets the facts about an object again, because it was changed while it was read; `false` for a file of this machine.
 pub(crate) fn look_again(path: &Path) -> bool {
     #[cfg(feature = "stores")]
     return address(path).is_some_and(|address| trainscope_stores::look_again(&address).is_ok());
