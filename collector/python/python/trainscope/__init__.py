@@ -14,7 +14,7 @@ was started last.
 
 from __future__ import annotations
 
-from trainscope._check import Checked, check
+from trainscope._check import CheckResult, check
 from trainscope._current import (
     audio,
     capsule,
@@ -81,7 +81,7 @@ def __getattr__(name: str) -> str:
 
 __all__ = [
     "CheckError",
-    "Checked",
+    "CheckResult",
     "Preflight",
     "Probe",
     "QueryError",

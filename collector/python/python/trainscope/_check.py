@@ -16,7 +16,7 @@ SUMMARIES = os.path.join(".trainscope", "summaries")
 
 
 @dataclass(frozen=True)
-class Checked:
+class CheckResult:
     """The answer of a check."""
 
     ok: bool
@@ -37,7 +37,7 @@ def check(
     plan: os.PathLike[str] | str | None = None,
     watchpoints: os.PathLike[str] | str | None = None,
     map: Callable[[Callable[[dict[str, Any]], dict[str, Any]], list[dict[str, Any]]], Iterable[Any]] = builtins.map,
-) -> Checked:
+) -> CheckResult:
     """Judges runs, by `trainscope check`. The answer does not depend on the number of parts, nor on the engine.
 
     Args:
@@ -78,4 +78,4 @@ def check(
     if not done.stdout:
         raise CheckError(done.stderr.decode(errors="replace").strip())
     answer = json.loads(done.stdout)
-    return Checked(done.returncode == 0, answer["hits"], answer["first_cause"], done.stdout)
+    return CheckResult(done.returncode == 0, answer["hits"], answer["first_cause"], done.stdout)
