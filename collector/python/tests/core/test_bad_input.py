@@ -114,7 +114,7 @@ def substitute(args: list[Any], kwargs: dict[str, Any], bad: Any) -> Iterator[tu
 def test_every_public_function_is_among_the_tested() -> None:
     public = {name for name in dir(Run) if not name.startswith("_")} - {"folder", "rank", "finish", "steps", "url"}
     assert public == VALID.keys()
-    functions = {name for name in trainscope.__all__ if name[0].islower()} - {"start", "current", "finish", "steps", "capsule", "preflight", "query", "read"}
+    functions = {name for name in trainscope.__all__ if name[0].islower()} - {"start", "current", "finish", "steps", "capsule", "preflight", "query", "read", "check"}
     assert functions == VALID.keys()
 
 
