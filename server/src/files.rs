@@ -86,12 +86,21 @@ pub(crate) fn is_listed(path: &Path) -> bool {
     listed(path).is_some_and(|metadata| metadata.is_file())
 }
 
+/// True for the error of an object that another program has written since it was read.
+pub(crate) fn is_conflict(error: &io::Error) -> bool {
+    error.kind() == io::ErrorKind::StaleNetworkFileHandle
+}
+
 /// Replaces a small file by renaming a finished copy: a reader gets the old content or the new one, never a part of it.
 /// An object is replaced only in the version that was read.
 pub(crate) fn replace(path: &Path, text: &str) -> io::Result<()> {
     #[cfg(feature = "stores")]
     if let Some(address) = stored::address(path) {
-        return stored::write(&address, text.as_bytes().to_vec());
+        let written = stored::write(&address, text.as_bytes().to_vec());
+        if written.as_ref().is_err_and(is_conflict) {
+            look_again(path);
+        }
+        return written;
     }
     let folder = path.parent().unwrap_or(Path::new("."));
     std::fs::create_dir_all(folder)?;
@@ -254,6 +263,38 @@ pub(crate) fn entries(folder: &Path, most: usize) -> Vec<(String, bool)> {
     named.collect()
 }
 
+/// Types of file systems that other machines write to, or that are not known: their events are not all reported.
+/// From `linux/magic.h`; Lustre's and GPFS's from their sources.
+#[cfg(target_os = "linux")]
+const SHARED_FILE_SYSTEMS: [u64; 8] = [
+    0x6969,      // NFS
+    0x0BD0_0BD0, // Lustre
+    0x4750_4653, // GPFS
+    0x00C3_6400, // Ceph
+    0x6573_5546, // FUSE
+    0xFF53_4D42, // CIFS
+    0xFE53_4D42, // SMB 2
+    0x0102_1997, // 9p
+];
+
+/// True if the system reports all changes below each of some folders.
+pub(crate) fn report_changes(folders: &[PathBuf]) -> bool {
+    folders.iter().all(|folder| reports_changes(folder))
+}
+
+fn reports_changes(folder: &Path) -> bool {
+    if is_address(folder) {
+        return false;
+    }
+    #[cfg(target_os = "linux")]
+    return rustix::fs::statfs(folder).is_ok_and(|found| {
+        let kind = u64::try_from(found.f_type);
+        kind.is_ok_and(|kind| !SHARED_FILE_SYSTEMS.contains(&kind))
+    });
+    #[cfg(not(target_os = "linux"))]
+    true
+}
+
 /// Type of a special file in words; `None` for a regular file.
 pub(crate) fn special(kind: FileType) -> Option<&'static str> {
     Some(match () {
@@ -300,6 +341,14 @@ mod tests {
         assert_eq!(tail(&path("pipe"), 3), b"");
         assert_eq!(read(&path("file"), 7).unwrap(), b"content");
         assert!(read(&path("file"), 6).is_err());
+    }
+
+    #[test]
+    fn stores_report_no_changes() {
+        let dir = tempfile::tempdir().unwrap();
+        assert!(reports_changes(dir.path()));
+        assert!(!reports_changes(Path::new("s3://bucket/runs")));
+        assert!(!reports_changes(&dir.path().join("absent")));
     }
 
     #[test]

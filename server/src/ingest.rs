@@ -302,7 +302,7 @@ impl Loop {
                 Ok(Message::Walk { since, reply }) => self.hand_out(since, &reply),
                 Ok(Message::Hint) => self.look_at_hints(),
                 Ok(Message::Watching) => {
-                    self.is_watched = true;
+                    self.is_watched = files::report_changes(&self.settings.base_dirs);
                     self.next_scan = Instant::now();
                 }
                 Ok(Message::Problem(problem)) => self.index.notices().add_message(problem),

@@ -325,6 +325,9 @@ impl Page {
             toml::to_string(&content).map_err(|e| unwritable(self.file.path(), e.to_string()))?;
         let text = HEAD.to_owned() + &text;
         if let Err(error) = self.file.write(&text) {
+            if files::is_conflict(&error) {
+                return Err(ChangeError::Conflict(self.content.version));
+            }
             let mut other = WatchedFile::new(self.homes[1].clone());
             if self.file.path() == other.path() || other.write(&text).is_err() {
                 return Err(unwritable(self.file.path(), error.to_string()));

@@ -47,7 +47,7 @@ fn every_command_says_of_a_store_what_it_says_of_the_folder() {
         &["export", "RUNS/mlp/diverging", "--kind", "statistics"],
         &["export", "RUNS/torch/profiled", "--kind", "operators"],
         &["diff", "RUNS/mlp/healthy", "RUNS/mlp/diverging"],
-        &["importance", "RUNS/mlp", "--goal", "loss"],
+        &["importance", "RUNS", "--target", "metric:train/loss"],
         &[
             "check",
             "RUNS/torch/profiled",
@@ -56,6 +56,7 @@ fn every_command_says_of_a_store_what_it_says_of_the_folder() {
         ],
     ] {
         let [local, stored] = both(&store, &samples, args);
+        assert_ne!(local.status, 2, "{args:?}: {local:?}");
         assert_eq!(local.status, stored.status, "{args:?}: {stored:?}");
         pretty_assertions(&local.out, &stored.out, args);
         pretty_assertions(&local.err, &stored.err, args);
@@ -175,6 +176,16 @@ fn notes_are_kept_in_the_store() {
     assert_eq!(answer.status, 200);
     let notes = store.get("runs/.trainscope/notebook.toml").unwrap();
     assert!(String::from_utf8_lossy(&notes).contains("kept"));
+
+    // Another server has written since: its notes stay, and the change is refused.
+    let theirs = "version = 7\n[runs.run]\nnote = \"theirs\"\n";
+    store.put("runs/.trainscope/notebook.toml", theirs);
+    let change = serde_json::json!({"version": 1, "runs": {"run": {"note": "mine"}}});
+    let answer = server.patch("/api/notebook", &change);
+    assert_eq!(answer.json()["code"], "conflict");
+    assert_eq!(store.get("runs/.trainscope/notebook.toml").unwrap(), theirs);
+    let now = server.get("/api/notebook").json();
+    assert_eq!(now["runs"]["run"]["note"], "theirs");
 }
 
 #[test]

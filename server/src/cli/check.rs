@@ -386,10 +386,6 @@ fn name_in_file(flags: &CheckFlags, dir: &Path, name: &str) -> String {
     below_base().unwrap_or_else(|| name.to_owned())
 }
 
-pub(super) fn cores() -> usize {
-    std::thread::available_parallelism().map_or(1, usize::from)
-}
-
 /// Walks a folder on `threads` threads.
 pub(super) fn look(dir: &Path, threads: usize) -> Result<Contents, Mistake> {
     find::find(dir, threads).map_err(|error| match error.kind() {

@@ -11,7 +11,7 @@ use trainscope_api::runs::Run;
 use trainscope_api::tags::Tag;
 use trainscope_format::Kind;
 
-use super::check::{cores, look, note_special, nothing_in, title};
+use super::check::{look, note_special, nothing_in, title};
 use super::mistake::Mistake;
 use super::words;
 use crate::discovery::runs::RunFiles;
@@ -91,7 +91,7 @@ impl Reading {
 
     /// Reads all records of all runs below a folder, into one index.
     pub(super) fn all(dir: &Path) -> Result<Vec<Self>, Mistake> {
-        let found = look(dir, cores())?;
+        let found = look(dir, files::threads([dir]))?;
         note_special(&found);
         if found.runs.is_empty() {
             return Err(nothing_in(dir, &found));
@@ -182,7 +182,7 @@ impl Reading {
             }
             None => (Watchpoints::recommended(), None),
         };
-        let threads = cores();
+        let threads = files::threads(self.bases.iter().map(PathBuf::as_path));
         let judged = judge::judge(&self.found, &watchpoints, threads, |_| {});
         let mut judged = JudgedRun::of(judged, (0, 0), 0, false);
         judged.watchpoints_file = path;
@@ -198,7 +198,7 @@ impl Reading {
 
 /// The run of a folder, or else the only run below it. A single file is a run.
 fn only_run(dir: &Path) -> Result<RunFiles, Mistake> {
-    let mut found = look(dir, cores())?;
+    let mut found = look(dir, files::threads([dir]))?;
     note_special(&found);
     let count = found.runs.len();
     if let Some(at) = found.runs.iter().position(|run| run.name == ".") {

@@ -75,9 +75,7 @@ impl Worker {
         let mut read = self.read(source, tail, &path);
         for _ in 0..MAX_CHANGES {
             match &read {
-                Err(error)
-                    if error.kind() == io::ErrorKind::StaleNetworkFileHandle
-                        && files::look_again(&path) => {}
+                Err(error) if files::is_conflict(error) && files::look_again(&path) => {}
                 _ => break,
             }
             read = self.read(source, None, &path);

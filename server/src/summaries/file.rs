@@ -15,6 +15,7 @@ use trainscope_format::tensor::RangeCount;
 
 use super::key::Key;
 use super::{EXTENSION, Summary, is_sound};
+use crate::files;
 use crate::packed::{PackedFile, PackedWriter, Section, damaged};
 use crate::tensor_files::read::TensorReadError;
 
@@ -59,6 +60,13 @@ impl Label {
         let pairs = self.sources.iter().zip(&other.sources);
         let mut pairs = pairs.filter(|(own, other)| own != other);
         let (own, _) = pairs.find(|(own, other)| {
+            if [own, other]
+                .map(Path::new)
+                .iter()
+                .any(|path| files::is_address(path))
+            {
+                return true;
+            }
             let known = identity(own).zip(identity(other));
             known.is_some_and(|(own, other)| own != other)
         })?;

@@ -11,6 +11,7 @@ use trainscope_format::tensor::ContentHasher;
 
 use super::edit::edit;
 use super::{RECOMMENDED, Sets, parse};
+use crate::files;
 use crate::watched_file::WatchedFile;
 
 /// The file of one base directory.
@@ -169,7 +170,13 @@ impl WatchpointFile {
         } else {
             self.file.write(&text)
         };
-        written.map_err(|error| unwritable(self.path(), error.to_string()))?;
+        written.map_err(|error| {
+            if files::is_conflict(&error) {
+                ChangeError::Conflict
+            } else {
+                unwritable(self.path(), error.to_string())
+            }
+        })?;
         self.is_missing = is_empty;
         self.take(if is_empty { String::new() } else { text });
         Ok(())

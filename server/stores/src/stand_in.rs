@@ -1,5 +1,5 @@
-//! A stand-in for S3 on loopback: lists, conditional reads of ranges, conditional writes; it counts its requests, waits
-//! and fails on command.
+//! A stand-in for S3 on loopback: lists, conditional reads of ranges, conditional writes; it counts its requests, and
+//! fails on command.
 
 #![expect(
     clippy::unwrap_used,
@@ -35,7 +35,6 @@ struct Content {
     versions: u64,
     /// Answers of the next requests of a kind, instead of the right ones.
     faults: VecDeque<(Kind, Fault)>,
-    latency: Duration,
     /// The headers of all requests, for tests of secrets.
     seen: Vec<String>,
 }
@@ -184,11 +183,6 @@ impl StandIn {
         faults.push_back((kind, fault));
     }
 
-    /// Lets each answer wait.
-    pub fn set_latency(&self, latency: Duration) {
-        self.content.lock().unwrap().latency = latency;
-    }
-
     /// Headers of all requests so far.
     pub fn seen(&self) -> String {
         self.content.lock().unwrap().seen.join("\n")
@@ -232,8 +226,6 @@ async fn list(
     State(content): SharedContent,
     Query(query): Query<HashMap<String, String>>,
 ) -> Response<Body> {
-    let latency = content.lock().unwrap().latency;
-    tokio::time::sleep(latency).await;
     let content = &mut *content.lock().unwrap();
     content.counts.lists += 1;
     let fault = content.fault(Kind::List);
@@ -325,8 +317,6 @@ async fn object(
     headers: HeaderMap,
     body: Bytes,
 ) -> Response<Body> {
-    let latency = content.lock().unwrap().latency;
-    tokio::time::sleep(latency).await;
     let content = &mut *content.lock().unwrap();
     content.seen.push(format!("{method} {key} {headers:?}"));
     let header = |name: &str| headers.get(name).and_then(|value| value.to_str().ok());

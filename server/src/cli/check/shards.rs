@@ -16,6 +16,7 @@ use crate::cli::mistake::Mistake;
 use crate::cli::style::QUIET;
 use crate::cli::words;
 use crate::discovery::runs::RunFiles;
+use crate::files;
 use crate::judging::judge;
 use crate::judging::known::RunSummaries;
 use crate::judging::shard::{Shard, ShardNumber};
@@ -146,6 +147,12 @@ pub(super) struct Folder {
 impl Folder {
     /// Opens the folder of the flags, if there is one.
     pub(super) fn open(flags: &ShardFlags, dirs: &[PathBuf]) -> Result<Option<Self>, Mistake> {
+        for (flag, path) in [("--summaries", &flags.summaries), ("--plan", &flags.plan)] {
+            if let Some(path) = path.as_ref().filter(|path| files::is_address(path)) {
+                let what = format!("{flag} is a path of this machine, not an address");
+                return Err(Mistake::new(2, what).at(words::path(path)));
+            }
+        }
         let Some(path) = &flags.summaries else {
             return Ok(None);
         };

@@ -17,6 +17,7 @@ use super::{ExportFlags, ExportKind, judged, replace, unwritable};
 use crate::cli::mistake::Mistake;
 use crate::cli::reading::Reading;
 use crate::cli::{CommandError, words};
+use crate::files::is_address;
 use crate::tensors::export;
 use crate::tensors::find::{Steps, TensorError};
 
@@ -37,6 +38,10 @@ pub(super) fn write(
                 .into(),
         );
     };
+    if is_address(folder) {
+        let what = "files go into a folder of this machine, not to an address";
+        return Err(Mistake::new(2, what).at(words::path(folder)).into());
+    }
     fs::create_dir_all(folder).map_err(|error| unwritable(folder, &error))?;
     let mut files = Files {
         folder,
